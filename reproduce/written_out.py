@@ -19,19 +19,11 @@ _TREE = {
     "batch_size": "auto",
     "learning_rate": "auto",
     "direction_penalty": 0.0,
-    "constant": 1.0,
-    "first_sharpness": 2.0,
-    "last_sharpness": 20.0,
     "splits": "top_down",
     "hard_fraction": 0.3,
-    "polish": False,
     "pruning": None,
-    "n_init": 1,
     "n_trees": 1,
     "linear_root": False,
-    "validation_fraction": 0.1,
-    "early_stopping": False,
-    "n_iter_no_change": 20,
 }
 ldkl_classifier = partial(LDKLClassifier, **_TREE, C=10.0, loss="log_loss", jitter=0.2)
 ldkl_regressor = partial(

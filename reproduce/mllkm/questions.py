@@ -233,7 +233,7 @@ def gaussian_machine(grid):
 
 
 def tree(grid):
-    model = ldkl_classifier(max_iter=200, validation_fraction=0, random_state=0)
+    model = ldkl_classifier(max_iter=200, random_state=0)
     return chosen_by_folds(model, {"depth": [2, 4, 6], "jitter": [0.0, 0.1]}, folds=3)
 
 

@@ -73,8 +73,6 @@ FAMILIES = {
         "TanhNode": "gates.trees.node_gates",
         "CompositionalNode": "gates.trees.node_gates",
         "IndicatorNode": "gates.trees.node_gates",
-        "OwnNode": "gates.trees.node_gates",
-        "PolynomialNode": "gates.trees.node_gates",
         "Columns": "gates.learned",
         "Family": "kernels.family",
         "Absolute": "kernels.row_scales",
@@ -200,7 +198,7 @@ def register(
     cls, *, name=None, check=None, score=None, onnx=None, c=None, int8=None, sql=None, explain=None,
     row=None, label=None,
 ):  # fmt: skip
-    """Let a gate, a kernel, a node feature of a tree, a predictor or a method of yours be saved.
+    """Let a gate, a kernel, a predictor or a method of yours be saved.
 
     A file calls it by ``name``. Files hold no code: who reads one has registered the class before,
     and who has not is told so. Every function is optional. What lacks one is refused in a sentence
@@ -223,14 +221,13 @@ def register(
         values. ``pairs`` has ``products`` and ``squared_distances``.
     onnx : function (graph, part, X), or (graph, part, pairs) of a kernel
         The same as nodes of a graph; gives their name.
-    c : function (part, program), or (part, columns) of a kernel, or (part) of a node feature
+    c : function (part, program), or (part, columns) of a kernel
         The same in C, such as ``gate_part`` of ``nearlinear.export.c.gates`` and ``formula`` of
-        ``nearlinear.export.c.kernels`` make it; of a node feature an expression of the float u.
+        ``nearlinear.export.c.kernels`` make it.
     int8 : function (part)
         The part with its tables rounded; needed for C in eight bits if there are any tables.
-    sql : function (query, part, X), or (feature, u) of a node feature
-        The same in SQL, of names of columns: expressions, one for each output or component; of a
-        node feature one of the expression u.
+    sql : function (query, part, X)
+        The same in SQL, of names of columns: expressions, one for each output or component.
     explain : function (predictor, X, n_support, n_jobs)
         Of a predictor: what its scores are made of.
     row : function (predictor, n_features)
@@ -272,8 +269,6 @@ def _family(cls):
         return "sparse gate"
     if hasattr(cls, "reads_scores"):
         return "score gate"
-    if hasattr(cls, "slope"):
-        return "node feature"
     return "predictor" if hasattr(cls, "n_outputs") else "gate"
 
 

@@ -299,7 +299,6 @@ def test_class_weights_beyond_arithmetic_are_refused(small, name, moons):
         ("LMKLRegressor", {"n_copies": 2**63}),
         ("LDKLClassifier", {"depth": 99}),
         ("LDKLRegressor", {"depth": 10**9}),
-        ("LDKLClassifier", {"constant": 1e300}),
         ("LocalForestClassifier", {"min_samples_leaf": 2**40}),
     ],
 )
@@ -474,11 +473,9 @@ WRONG = {
     "depth": [-1, 1.5, "deep"],
     "direction_penalty": [-0.1],
     "early_stopping": ["yes"],
-    "constant": [0.0, -1.0],
     "eps": [0.0],
     "epsilon": [-0.1],
     "node_gate": ["sine"],
-    "first_sharpness": [0.0],
     "gamma": [-1.0],
     "gate": [],  # has sentences of its own, see test_gating.py
     "gate_penalty": [-0.1],
@@ -490,7 +487,6 @@ WRONG = {
     "kernel": ["poly"],
     "kernels": [],  # has sentences of its own, see below
     "landmarks": ["random"],
-    "last_sharpness": [0.0],
     "learn_metric": ["yes"],
     "learning_rate": [0.0],
     "local_model": ["quadratic"],
@@ -524,7 +520,6 @@ WRONG = {
     "overlap": [0, 1.5, "much"],
     "p": [0.5],
     "per_feature": ["yes"],
-    "polish": ["yes"],
     "profile": ["cosine"],
     "random_state": ["seed"],
     "refinement": ["anchors", True],

@@ -128,14 +128,6 @@ def test_held_out_rows_are_those_of_lowest_rank_and_never_train():
     assert sum(-(-len(block[0]) // 64) for block in blocks) == rows.count_batches(64)
 
 
-def test_early_stopping_judges_on_held_out_rows(moons):
-    X, y, *test = moons
-    model = quick("LDKLClassifier", max_iter=30, early_stopping=True, n_iter_no_change=2)
-    model.fit(from_arrays(X, y, block_rows=400))
-    assert model.n_iter_ < 30 and model.score(*test) > 0.95
-    assert all(line.score is not None for line in model.history_)
-
-
 def test_a_fit_to_blocks_goes_on_with_partial_fit(moons):
     X, y, *test = moons
     for name in ("LLCSAPLClassifier", "LDKLClassifier"):
@@ -202,7 +194,7 @@ def test_what_cannot_be_done_is_said(moons, tmp_path):
         model.fit(source, sample_weight=np.ones(len(X)))
     with pytest.raises(ValueError, match="checkpoint is for rows in blocks"):
         model.fit(X, y, checkpoint=tmp_path / "c")
-    for change in ({"n_init": 2}, {"polish": True}, {"solver": "sgd"}, {"n_trees": 3}):
+    for change in ({"pruning": "l2"}, {"solver": "sgd"}, {"n_trees": 3}):
         with pytest.raises(ValueError, match=next(iter(change))):
             quick("LDKLClassifier", **change).fit(source)
     for every, path in ((-1.0, "c"), (1.0, "no/c")):

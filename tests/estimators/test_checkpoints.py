@@ -31,7 +31,7 @@ MODELS = {
         "LocalForestRegressor",
         {"n_trees": 2, "max_leaves": 3, "pairs": 0, "leaf_penalty": 1.0, "leaf_model": "linear"},
     ),
-    "values": ("LDKLRegressor", {"depth": 2, "max_iter": 6, "early_stopping": True}),
+    "values": ("LDKLRegressor", {"depth": 2, "max_iter": 6}),
 }
 
 

@@ -1,6 +1,4 @@
-"""LDKL in its generality: global features, node features, penalties, the constant, pruning."""
-
-from dataclasses import dataclass
+"""LDKL in its generality: global features, penalties, pruning."""
 
 import numpy as np
 import pytest
@@ -10,16 +8,14 @@ from sklearn.base import clone
 from sklearn.datasets import make_circles, make_moons
 
 import nearlinear
-from nearlinear import LDKLClassifier, LDKLRegressor, config_context, kinds
+from nearlinear import LDKLClassifier, LDKLRegressor, config_context
 from nearlinear.estimators._base import pruning
 from nearlinear.export.c.literals import CSourceError
 from nearlinear.export.c.source import to_c
 from nearlinear.export.onnx.builder import OnnxExportError
 from nearlinear.export.onnx.graph import to_onnx
-from nearlinear.gates.trees.node_gates import IndicatorNode, PolynomialNode, TanhNode
 from nearlinear.predictors.linked_tree import LinkedTree
 from nearlinear.runtime import ModelFileError
-from nearlinear.runtime.fields import number
 
 QUICK = {"max_iter": 15, "random_state": 0}
 
@@ -90,16 +86,11 @@ def _squares(X):
     return X**2
 
 
-def test_streams_and_warm_starts_go_on_with_global_features(moons):
+def test_streams_go_on_with_global_features(moons):
     X, y = moons
-    model = LDKLClassifier(2, global_features="quadratic", warm_start=True, **QUICK).fit(X, y)
-    before = model.decision_function(X)
-    model.set_params(max_iter=1, learning_rate=1e-9, jitter=0.0).fit(X, y)
-    np.testing.assert_allclose(model.decision_function(X), before, atol=1e-3)
-    model.partial_fit(X, y)
-    assert model.score(X, y) > 0.9
-    model.set_params(global_features="identity", warm_start=True).fit(X, y)
-    assert not hasattr(model.predictor_, "map")
+    model = LDKLClassifier(2, global_features="quadratic", **QUICK).fit(X, y)
+    assert model.partial_fit(X, y).score(X, y) > 0.9
+    assert hasattr(model.predictor_, "map")
 
 
 @pytest.mark.parametrize(
@@ -129,7 +120,7 @@ def test_the_memory_of_products_is_stated_before_it_is_taken():
             LDKLClassifier(1, global_features="quadratic", **QUICK).fit(X, y)
 
 
-# --- penalties and the constant -----------------------------------------------------------------
+# --- penalties -----------------------------------------------------------------
 
 
 def test_each_penalty_shortens_its_own_part(moons):
@@ -153,86 +144,6 @@ def test_the_original_schedule_takes_three_penalties(moons):
     X = moons[0]
     np.testing.assert_allclose(named.decision_function(X), same.decision_function(X))
     assert np.abs(other.decision_function(X) - same.decision_function(X)).max() > 1e-3
-
-
-@pytest.mark.parametrize("kind", [LDKLClassifier, LDKLRegressor])
-def test_a_larger_constant_makes_offsets_cheap(kind):
-    """A linear root under a heavy penalty: far from zero it needs an offset."""
-    X = np.random.default_rng(0).standard_normal((200, 2))
-    y = X[:, 0] > 1.0
-    y = y if kind is LDKLClassifier else y + 5.0
-    settings = {"linear_root": True, "C": 1e-3, "jitter": 0.0, "learning_rate": 1e-6, **QUICK}
-    scores = [
-        kind(0, constant=constant, **settings).fit(X, y).predictor_(X).mean()
-        for constant in (0.1, 1.0, 30.0)
-    ]
-    if kind is LDKLClassifier:
-        assert scores[0] > scores[1] > scores[2]
-    else:  # values are centered anyway
-        np.testing.assert_allclose(scores, y.mean(), atol=0.1)
-
-
-# --- node features ------------------------------------------------------------------------------
-
-
-def test_objects_are_what_names_stand_for(moons):
-    for name, gate in [("tanh", TanhNode(2.0)), ("indicator", IndicatorNode())]:
-        named = LDKLClassifier(2, node_gate=name, sigma=2.0, **QUICK).fit(*moons)
-        given = LDKLClassifier(2, node_gate=gate, **QUICK).fit(*moons)
-        X = moons[0]
-        np.testing.assert_array_equal(given.decision_function(X), named.decision_function(X))
-
-
-@dataclass(frozen=True)
-class Bump:
-    """A node feature from outside."""
-
-    width: float = 2.0
-
-    def __call__(self, u):
-        return np.exp(-((u / self.width) ** 2))
-
-    def slope(self, u):
-        return -2.0 * u / self.width**2 * self(u)
-
-
-@pytest.fixture
-def registry():
-    """What is registered is forgotten afterwards."""
-    known = dict(kinds._REGISTERED), dict(kinds._NAMES)
-    yield
-    kinds._REGISTERED, kinds._NAMES = known
-
-
-def test_a_node_feature_of_ones_own_learns_and_ships_once_it_is_registered(
-    moons, registry, tmp_path
-):
-    X, y = moons
-    model = LDKLClassifier(3, node_gate=Bump(), **QUICK).fit(X, y)
-    assert model.score(X, y) > 0.95
-    with pytest.raises(ModelFileError, match="Bump is no data that a model file can hold"):
-        nearlinear.save(model, tmp_path / "model.nlm")
-    with pytest.raises(CSourceError, match=r"register\(Bump, c=…\)"):
-        to_c(model, tmp_path)
-    kinds.register(
-        Bump,
-        name="acme.Bump",
-        check=lambda part: number(part.width, "width", 1e-9),
-        score=lambda part, u: np.exp(-((u / part.width) ** 2)),
-        onnx=lambda graph, part, u: graph.op(
-            "Exp", graph.times(graph.op("Mul", u, u), -1.0 / part.width**2)
-        ),
-        c=lambda part: f"expf(-u * u / {part.width**2!r}f)",
-    )
-    assert_ships(model, X, tmp_path)
-
-
-@pytest.mark.parametrize("pruning", [None, "l2"])
-def test_polynomial_features_ship(moons, pruning, tmp_path):
-    X, y = moons
-    model = LDKLClassifier(3, node_gate=PolynomialNode(2), pruning=pruning, **QUICK).fit(X, y)
-    assert model.score(X, y) > 0.9
-    assert_ships(model, X, tmp_path)
 
 
 # --- pruning ------------------------------------------------------------------------------------
@@ -261,10 +172,9 @@ def test_a_linear_root_stays_and_forests_and_sparse_rows_are_pruned(moons):
     np.testing.assert_allclose(sparse.predict(X), sparse.predict(csr_matrix(X)), atol=1e-12)
 
 
-def test_a_pruned_tree_starts_anew_and_is_no_stream(moons):
+def test_partial_fit_rejects_a_pruned_tree(moons):
     X, y = moons
-    model = LDKLClassifier(5, pruning="l2", warm_start=True, **QUICK).fit(X, y).fit(X, y)
-    assert model.score(X, y) > 0.85
+    model = LDKLClassifier(6, pruning="l2", max_iter=40, random_state=0).fit(X, y)
     with pytest.raises(ValueError, match="cannot go on from a pruned tree"):
         model.partial_fit(X, y)
 

@@ -213,7 +213,6 @@ def _linked(draft, node_gate="TanhNode", n_outputs=1, hidden=0, width=N_FEATURES
     """Node 1 goes on to one side only; splits do not see the first ``hidden`` columns."""
     n_nodes, n_inner, seen = 5, 3, width + 1 - hidden
     fields = {"TanhNode": {"sigma": 1.25}}
-    fields["OwnNode"] = {"function": part("PolynomialNode", degree=2)}
     return part(
         "LinkedTree",
         children=draft.array(np.array([[1, 2], [3, -1], [-1, 4]], dtype=np.int32)),
@@ -481,7 +480,7 @@ MODELS = {
     "tree of projected rows": partial(_tree, n_components=2),
     **{
         f"unbalanced tree of {kind}": partial(_linked, node_gate=kind, n_outputs=3)
-        for kind in (*_FEATURES, "IndicatorNode", "OwnNode")
+        for kind in (*_FEATURES, "IndicatorNode")
     },
     "tree of products of features": _lifted,
     "forest of splits": partial(_splits, n_outputs=3),

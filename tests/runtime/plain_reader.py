@@ -299,8 +299,6 @@ def _linked_tree(part, x):
             above = math.tanh(part.node_gate.sigma * _dot(part.slopes[node], seen))
         elif kind == "CompositionalNode":
             above = math.tanh(above * _dot(part.splits[node], seen))
-        elif kind == "OwnNode":
-            above = _dot(part.slopes[node], seen) ** part.node_gate.function.degree
         else:
             above = 1.0 if after < 0 else 0.0
         total = [t + above * _dot(w, z) for t, w in zip(total, part.weights[node])]

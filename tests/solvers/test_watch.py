@@ -49,33 +49,6 @@ def test_progress_is_reported_as_it_is_recorded():
     assert seen[0] == Progress(0, 1.5, score=0.5)  # states are not recorded
 
 
-def test_the_latest_model_is_kept_on_demand():
-    scores = [0.1, 0.9, 0.5]
-    watch = Watch(None, lambda state: scores[state], keeps_last=True)
-    tell_all(watch, scores)
-    assert watch.best == 2
-    assert watch.best_score == 0.5
-
-
-def test_after_the_latest_model_only_a_better_one_is_kept():
-    scores = [0.9, 0.5, 0.4, 0.6]
-    watch = Watch(None, lambda state: scores[state], keeps_last=True)
-    for model in (0, 1):
-        tell(watch, model)
-    watch.keeps_last = False
-    tell(watch, 2)
-    assert watch.best == 1
-    tell(watch, 3)
-    assert watch.best == 3
-
-
-def test_a_new_phase_waits_from_its_beginning():
-    watch = Watch(None, lambda state: 0.5, patience=3)
-    assert [tell(watch, epoch) for epoch in range(3)] == [False] * 3
-    watch.wait_again()
-    assert [tell(watch, epoch) for epoch in range(3)] == [False, False, True]
-
-
 def test_the_last_state_is_there_for_ctrl_c():
     watch = Watch(None, lambda state: -state)
     tell_all(watch, range(3))

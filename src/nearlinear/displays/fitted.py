@@ -182,8 +182,8 @@ class FittedTree:
             )
         if isinstance(tree_and_projection(predictor)[0], LinkedTree):
             raise ValueError(
-                f"{display} draws balanced trees of x: fit with pruning=None, "
-                "global_features='identity' and a node_gate by name."
+                f"{display} draws balanced trees of x: fit with pruning=None and "
+                "global_features='identity'."
             )
         if not isinstance(tree_and_projection(predictor)[0], TreePath | TreeLeaves):
             raise TypeError(f"{display} draws the trees of LDKL models, not {type(last).__name__}.")

@@ -9,7 +9,6 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 
 from .._hints import Auto, ClassWeight, Rows, Seed, Targets
 from .._sklearn import fit_context
-from ..gates.trees.node_gates import NodeGate
 from ..losses import LOSSES
 from ..solvers.watch import Progress
 from ._base.blocks.fit import fit
@@ -58,13 +57,11 @@ class LDKLClassifier(ClassifierMixin, Model):
         is x. "quadratic" adds the products of features in pairs. A function of rows, which gives a
         matrix, adds its columns; such a model cannot be saved or exported. Rows must be dense,
         and are not projected.
-    node_gate : {"tanh", "compositional", "indicator"} or object, default="tanh"
+    node_gate : {"tanh", "compositional", "indicator"}, default="tanh"
         The factor of each node's linear model. "tanh" is a tanh along a direction of the node's own
         (eq. 10 of the paper). "compositional" multiplies tanhs along the path (eq. 9): the score is
         continuous in x, and the model has two thirds of the numbers. "indicator" is 1: the score is
-        piecewise linear, and the model has two fifths of the numbers. An object g with g(u) and
-        g.slope(u), such as PolynomialNode of ``nearlinear.gates.trees.node_gates``, is a function
-        of u = ⟨θ'_k, z⟩ in place of tanh; one of your own is registered to be saved.
+        piecewise linear, and the model has two fifths of the numbers.
     sigma : float, default=1.0
         Steepness σ of the tanh gate. A larger value makes the gate closer to a step.
     C : float or "auto", default="auto"
@@ -76,8 +73,8 @@ class LDKLClassifier(ClassifierMixin, Model):
         best wrong one, and "log_loss" is softmax. The paper has "hinge".
     solver : {"adam", "sgd"}, default="adam"
         "adam" takes mini-batch steps with exact gradients, first with soft and then with hard
-        splits. "sgd" is the schedule of the paper: C, jitter, splits, the two sharpnesses and
-        hard_fraction have no effect on its steps.
+        splits. "sgd" is the schedule of the paper: C, jitter, splits and hard_fraction have no
+        effect on its steps.
     max_iter : int or "auto", default="auto"
         Epochs. More take longer and fit the training rows more closely. "auto" is 40, and fewer
         for many rows: 18 for 50,000, and 15 from 60,000 on. It is 60 for projected rows, and 100
@@ -93,35 +90,21 @@ class LDKLClassifier(ClassifierMixin, Model):
         The factors μ of the splits and μ' of the slopes; one number stands for both. Larger values
         make them shorter. The paper has μ > 0; with the noise of ``jitter`` no penalty is needed.
         ``solver="sgd"`` takes them as λ_Θ and λ_Θ' of the paper, and for 0 that of the weights.
-    constant : float, default=1.0
-        The value of the constant feature, where scaled features have a variance of 1. A larger
-        value makes the offsets of weights, splits and slopes cheaper beside their directions.
     jitter : float or "auto", default="auto"
         Standard deviation of the Gaussian noise that is added to dense training rows, in units of
         each feature's own. A larger value makes a smoother model; nothing else regularizes this
         model as much, so try 0 to 0.6. "auto" is chosen together with ``depth="auto"``, and is 0.2
         for a given depth.
-    first_sharpness : float, default=2.0
-        Sharpness of the splits in the first soft step, relative to one over the mean distance
-        between rows and splits. A larger value makes splits harder from the start.
-    last_sharpness : float, default=20.0
-        Sharpness of the splits in the last soft step. A larger value brings soft splits closer to
-        the hard ones of prediction.
     splits : {"top_down", "random"}, default="top_down"
         Where splits start. "top_down" parts the rows of each node in halves, between two clusters.
         "random" puts splits anywhere.
     hard_fraction : float, default=0.3
         Fraction of the epochs, at the end, in which the splits stay and rows follow their hard
         path.
-    polish : bool, default=False
-        Whether to solve the weights exactly at the end. They are kept if they are better on
-        held-out rows. The loss "crammer_singer" has no such solver.
     pruning : {"l1", "l2"} or None, default=None
         Whether nodes go whose weights, and those of all nodes below, have a short norm. Held-out
         rows say how many: the smallest trees whose loss is within half a standard error of the
         lowest. What is left is an unbalanced tree. A linear root stays.
-    n_init : int, default=1
-        Training runs. The one that is best on held-out rows is kept.
     n_trees : int or "auto", default="auto"
         Trees whose scores are averaged. More trees are steadier and cost more. "auto" is 3
         for ``depth="auto"`` and up to 20,000 rows, else 1. ``partial_fit`` trains one.
@@ -130,19 +113,8 @@ class LDKLClassifier(ClassifierMixin, Model):
         and Adam. "auto" means True for ``depth="auto"``, and False for a given depth, as in the
         paper. With False, ``depth="auto"`` searches nothing: the depth grows with the logarithm of
         the rows and shrinks with that of the features.
-    validation_fraction : float, default=0.1
-        Fraction of the rows held out where something has to be chosen: by ``polish``,
-        ``pruning``, ``n_init`` or ``early_stopping``, or between a tree and a linear model for many
-        rows. Otherwise all rows train.
-    early_stopping : bool, default=False
-        Whether to end the soft epochs, and then the hard ones, as soon as ``n_iter_no_change``
-        epochs brought no better accuracy on held-out rows.
-    n_iter_no_change : int, default=20
-        Epochs that early stopping waits.
     class_weight : dict, "balanced" or None, default=None
         Factor on the weight of each class.
-    warm_start : bool, default=False
-        Whether ``fit`` starts from the tree of the previous fit, if its shape still fits.
     device : str, default="cpu"
         Where Adam trains: "cpu" is our own code, "cuda" (or "cuda:1") PyTorch on a GPU, with the
         extra ``gpu`` installed, for the gates "tanh" and "indicator" without a projection. Torch
@@ -162,11 +134,8 @@ class LDKLClassifier(ClassifierMixin, Model):
     classes_ : array of shape (n_classes,)
         Class labels.
     history_ : list of Progress
-        Step, objective and held-out accuracy of each epoch of the first tree. While splits are
-        soft, ``figures`` has the accuracy with "soft splits" and with "hard splits".
-    hardening_gap_ : float or None
-        What hard splits cost in accuracy at the end of the soft epochs, before the weights adapt to
-        them. It is measured on held-out rows, or on training rows where none are held out.
+        Step and objective of each epoch of the first tree. While splits are soft, ``figures`` has
+        the accuracy on training rows with "soft splits" and with "hard splits".
     n_iter_ : int
         Epochs run.
     setting_ : TreeSetting
@@ -194,8 +163,8 @@ class LDKLClassifier(ClassifierMixin, Model):
     on top of the best of these. Each learns without a fifth of the rows and is judged by its loss
     on that fifth, three times for small sets. The simplest setting whose loss is within half a
     standard error of the lowest is trained on all rows. More than 10,000 rows or two million
-    numbers are not searched: a full tree learns without ``validation_fraction`` of the rows. If a
-    linear model is as good on these, it is taken.
+    numbers are not searched: a full tree learns without a tenth of the rows. If a linear model is
+    as good on these, it is taken.
 
     References
     ----------
@@ -215,7 +184,6 @@ class LDKLClassifier(ClassifierMixin, Model):
 
     classes_: np.ndarray
     history_: list[Progress]
-    hardening_gap_: float | None
     n_iter_: int
     setting_: TreeSetting
     settings_tried_: list[Verdict]
@@ -232,7 +200,7 @@ class LDKLClassifier(ClassifierMixin, Model):
         *,
         n_components: int | Auto | None = "auto",
         global_features: Literal["identity", "quadratic"] | Callable[..., Any] = "identity",
-        node_gate: Literal["tanh", "compositional", "indicator"] | NodeGate = "tanh",
+        node_gate: Literal["tanh", "compositional", "indicator"] = "tanh",
         sigma: float = 1.0,
         C: float | Auto = "auto",
         loss: Literal["log_loss", "hinge", "squared_hinge", "crammer_singer"] = "log_loss",
@@ -241,22 +209,13 @@ class LDKLClassifier(ClassifierMixin, Model):
         batch_size: int | Auto = "auto",
         learning_rate: float | Auto = "auto",
         direction_penalty: float | tuple[float, float] = 0.0,
-        constant: float = 1.0,
         jitter: float | Auto = "auto",
-        first_sharpness: float = 2.0,
-        last_sharpness: float = 20.0,
         splits: Literal["top_down", "random"] = "top_down",
         hard_fraction: float = 0.3,
-        polish: bool = False,
         pruning: Literal["l1", "l2"] | None = None,
-        n_init: int = 1,
         n_trees: int | Auto = "auto",
         linear_root: bool | Auto = "auto",
-        validation_fraction: float = 0.1,
-        early_stopping: bool = False,
-        n_iter_no_change: int = 20,
         class_weight: ClassWeight = None,
-        warm_start: bool = False,
         device: str = "cpu",
         n_jobs: int | None = None,
         random_state: Seed = None,
@@ -274,22 +233,13 @@ class LDKLClassifier(ClassifierMixin, Model):
         self.batch_size = batch_size
         self.learning_rate = learning_rate
         self.direction_penalty = direction_penalty
-        self.constant = constant
         self.jitter = jitter
-        self.first_sharpness = first_sharpness
-        self.last_sharpness = last_sharpness
         self.splits = splits
         self.hard_fraction = hard_fraction
-        self.polish = polish
         self.pruning = pruning
-        self.n_init = n_init
         self.n_trees = n_trees
         self.linear_root = linear_root
-        self.validation_fraction = validation_fraction
-        self.early_stopping = early_stopping
-        self.n_iter_no_change = n_iter_no_change
         self.class_weight = class_weight
-        self.warm_start = warm_start
         self.device = device
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -353,13 +303,11 @@ class LDKLRegressor(RegressorMixin, Model):
         is x. "quadratic" adds the products of features in pairs. A function of rows, which gives a
         matrix, adds its columns; such a model cannot be saved or exported. Rows must be dense,
         and are not projected.
-    node_gate : {"tanh", "compositional", "indicator"} or object, default="tanh"
+    node_gate : {"tanh", "compositional", "indicator"}, default="tanh"
         The factor of each node's linear model. "tanh" is a tanh along a direction of the node's own
         (eq. 10 of the paper). "compositional" multiplies tanhs along the path (eq. 9): the score is
         continuous in x, and the model has two thirds of the numbers. "indicator" is 1: the score is
-        piecewise linear, and the model has two fifths of the numbers. An object g with g(u) and
-        g.slope(u), such as PolynomialNode of ``nearlinear.gates.trees.node_gates``, is a function
-        of u = ⟨θ'_k, z⟩ in place of tanh; one of your own is registered to be saved.
+        piecewise linear, and the model has two fifths of the numbers.
     sigma : float, default=1.0
         Steepness σ of the tanh gate. A larger value makes the gate closer to a step.
     C : float or "auto", default="auto"
@@ -372,8 +320,8 @@ class LDKLRegressor(RegressorMixin, Model):
         standard deviation of y: for a width in y's own unit, give that width / np.std(y).
     solver : {"adam", "sgd"}, default="adam"
         "adam" takes mini-batch steps with exact gradients, first with soft and then with hard
-        splits. "sgd" is the schedule of the paper: C, jitter, splits, the two sharpnesses and
-        hard_fraction have no effect on its steps.
+        splits. "sgd" is the schedule of the paper: C, jitter, splits and hard_fraction have no
+        effect on its steps.
     max_iter : int or "auto", default="auto"
         Epochs. More take longer and fit the training rows more closely. "auto" is 40, and fewer
         for many rows: 18 for 50,000, and 15 from 60,000 on. It is 60 for projected rows, and 100
@@ -389,34 +337,20 @@ class LDKLRegressor(RegressorMixin, Model):
         The factors μ of the splits and μ' of the slopes; one number stands for both. Larger values
         make them shorter. The paper has μ > 0; with the noise of ``jitter`` no penalty is needed.
         ``solver="sgd"`` takes them as λ_Θ and λ_Θ' of the paper, and for 0 that of the weights.
-    constant : float, default=1.0
-        The value of the constant feature, where scaled features have a variance of 1. A larger
-        value makes the offsets of weights, splits and slopes cheaper beside their directions.
     jitter : float or "auto", default="auto"
         Standard deviation of the Gaussian noise that is added to dense training rows, in units of
         each feature's own. A larger value makes a smoother model. "auto" is chosen together with
         ``depth="auto"``, and is 0.1 for a given depth.
-    first_sharpness : float, default=2.0
-        Sharpness of the splits in the first soft step, relative to one over the mean distance
-        between rows and splits. A larger value makes splits harder from the start.
-    last_sharpness : float, default=20.0
-        Sharpness of the splits in the last soft step. A larger value brings soft splits closer to
-        the hard ones of prediction.
     splits : {"top_down", "random"}, default="top_down"
         Where splits start. "top_down" parts the rows of each node in halves, between two clusters.
         "random" puts splits anywhere.
     hard_fraction : float, default=0.3
         Fraction of the epochs, at the end, in which the splits stay and rows follow their hard
         path.
-    polish : bool, default=False
-        Whether to solve the weights exactly at the end. They are kept if they are better on
-        held-out rows. Only the squared error has such a solver.
     pruning : {"l1", "l2"} or None, default=None
         Whether nodes go whose weights, and those of all nodes below, have a short norm. Held-out
         rows say how many: the smallest trees whose loss is within half a standard error of the
         lowest. What is left is an unbalanced tree. A linear root stays.
-    n_init : int, default=1
-        Training runs. The one that is best on held-out rows is kept.
     n_trees : int or "auto", default="auto"
         Trees whose values are averaged. More trees are steadier and cost more. "auto" is 3
         for ``depth="auto"`` and up to 20,000 rows, else 1. ``partial_fit`` trains one.
@@ -425,17 +359,6 @@ class LDKLRegressor(RegressorMixin, Model):
         and Adam. "auto" means True for ``depth="auto"``, and False for a given depth, as in the
         paper. With False, ``depth="auto"`` searches nothing: the depth grows with the logarithm of
         the rows and shrinks with that of the features.
-    validation_fraction : float, default=0.1
-        Fraction of the rows held out where something has to be chosen: by ``polish``,
-        ``pruning``, ``n_init`` or ``early_stopping``, or between a tree and a linear model for many
-        rows. Otherwise all rows train.
-    early_stopping : bool, default=False
-        Whether to end the soft epochs, and then the hard ones, as soon as ``n_iter_no_change``
-        epochs brought no better R² on held-out rows.
-    n_iter_no_change : int, default=20
-        Epochs that early stopping waits.
-    warm_start : bool, default=False
-        Whether ``fit`` starts from the tree of the previous fit, if its shape still fits.
     device : str, default="cpu"
         Where Adam trains: "cpu" is our own code, "cuda" (or "cuda:1") PyTorch on a GPU, with the
         extra ``gpu`` installed, for the gates "tanh" and "indicator" without a projection.
@@ -451,11 +374,8 @@ class LDKLRegressor(RegressorMixin, Model):
     predictor_ : TreePath, TreeLeaves, LinkedTree, Mapped or Averaged
         Splits, slopes, weights and intercept; all that prediction needs.
     history_ : list of Progress
-        Step, objective and held-out R² of each epoch of the first tree. While splits are
-        soft, ``figures`` has the R² with "soft splits" and with "hard splits".
-    hardening_gap_ : float or None
-        What hard splits cost in R² at the end of the soft epochs, before the weights adapt to
-        them. It is measured on held-out rows, or on training rows where none are held out.
+        Step and objective of each epoch of the first tree. While splits are soft, ``figures`` has
+        the R² on training rows with "soft splits" and with "hard splits".
     n_iter_ : int
         Epochs run.
     setting_ : TreeSetting
@@ -477,8 +397,8 @@ class LDKLRegressor(RegressorMixin, Model):
     on top of the best of these. Each learns without a fifth of the rows and is judged by its loss
     on that fifth, three times for small sets. The simplest setting whose loss is within half a
     standard error of the lowest is trained on all rows. More than 10,000 rows or two million
-    numbers are not searched: a full tree learns without ``validation_fraction`` of the rows. If a
-    linear model is as good on these, it is taken.
+    numbers are not searched: a full tree learns without a tenth of the rows. If a linear model is
+    as good on these, it is taken.
 
     References
     ----------
@@ -498,7 +418,6 @@ class LDKLRegressor(RegressorMixin, Model):
     """
 
     history_: list[Progress]
-    hardening_gap_: float | None
     n_iter_: int
     setting_: TreeSetting
     settings_tried_: list[Verdict]
@@ -515,7 +434,7 @@ class LDKLRegressor(RegressorMixin, Model):
         *,
         n_components: int | Auto | None = "auto",
         global_features: Literal["identity", "quadratic"] | Callable[..., Any] = "identity",
-        node_gate: Literal["tanh", "compositional", "indicator"] | NodeGate = "tanh",
+        node_gate: Literal["tanh", "compositional", "indicator"] = "tanh",
         sigma: float = 1.0,
         C: float | Auto = "auto",
         loss: Literal["squared_error", "epsilon_insensitive"] = "squared_error",
@@ -525,21 +444,12 @@ class LDKLRegressor(RegressorMixin, Model):
         batch_size: int | Auto = "auto",
         learning_rate: float | Auto = "auto",
         direction_penalty: float | tuple[float, float] = 0.0,
-        constant: float = 1.0,
         jitter: float | Auto = "auto",
-        first_sharpness: float = 2.0,
-        last_sharpness: float = 20.0,
         splits: Literal["top_down", "random"] = "top_down",
         hard_fraction: float = 0.3,
-        polish: bool = False,
         pruning: Literal["l1", "l2"] | None = None,
-        n_init: int = 1,
         n_trees: int | Auto = "auto",
         linear_root: bool | Auto = "auto",
-        validation_fraction: float = 0.1,
-        early_stopping: bool = False,
-        n_iter_no_change: int = 20,
-        warm_start: bool = False,
         device: str = "cpu",
         n_jobs: int | None = None,
         random_state: Seed = None,
@@ -558,21 +468,12 @@ class LDKLRegressor(RegressorMixin, Model):
         self.batch_size = batch_size
         self.learning_rate = learning_rate
         self.direction_penalty = direction_penalty
-        self.constant = constant
         self.jitter = jitter
-        self.first_sharpness = first_sharpness
-        self.last_sharpness = last_sharpness
         self.splits = splits
         self.hard_fraction = hard_fraction
-        self.polish = polish
         self.pruning = pruning
-        self.n_init = n_init
         self.n_trees = n_trees
         self.linear_root = linear_root
-        self.validation_fraction = validation_fraction
-        self.early_stopping = early_stopping
-        self.n_iter_no_change = n_iter_no_change
-        self.warm_start = warm_start
         self.device = device
         self.n_jobs = n_jobs
         self.random_state = random_state

@@ -1404,7 +1404,6 @@ const NODE_GATES = {
   TanhNode: ["sigma"],
   CompositionalNode: [],
   IndicatorNode: [],
-  OwnNode: ["function"],
 };
 
 /** c of a node from the product with its direction, and from c of its parent. */
@@ -1419,13 +1418,7 @@ function nodeGate(gate, owner, known) {
   }
   if (kind === "CompositionalNode")
     return { kind, at: (reached, above) => Math.tanh(above * reached) };
-  if (kind === "IndicatorNode") return { kind, at: () => 1 };
-  const feature = gate.fields.function;
-  const isOurs = feature instanceof Part && feature.kind === "PolynomialNode";
-  require(isOurs, owner, "its node feature is not known here");
-  hasFields(feature, ["degree"]);
-  const degree = count(feature.fields.degree, "degree", 1, 10);
-  return { kind, at: (reached) => reached ** degree };
+  return { kind, at: () => 1 };
 }
 
 /** Nodes of a balanced tree: the children of n are 2n + 1 and 2n + 2. */
@@ -1482,7 +1475,7 @@ function linkedTree(fields, d) {
   const [nNodes, nOutputs] = weights.shape;
   const children = treeLinks(fields.children, nNodes);
   const nInner = children.length / 2;
-  const hasSlopes = gate.kind === "TanhNode" || gate.kind === "OwnNode";
+  const hasSlopes = gate.kind === "TanhNode";
   const splits = floats(fields.splits, [null, null], "splits");
   const slopes = floats(fields.slopes, [null, null], "slopes");
   const nSplits = gate.kind === "CompositionalNode" ? nNodes : nInner;
@@ -1532,7 +1525,7 @@ function tree({ d, gate, nNodes, children, splits, slopes, weights, intercept, b
   const seen = splits.shape[1] - 1; // columns that splits see: the last ones
   const hidden = d - seen;
   const turns = splits.doubles;
-  const hasSlopes = gate.kind === "TanhNode" || gate.kind === "OwnNode";
+  const hasSlopes = gate.kind === "TanhNode";
   const own = hasSlopes ? slopes.doubles : turns;
   const isComposed = gate.kind === "CompositionalNode";
   const endsAlone = gate.kind === "IndicatorNode";

@@ -2,35 +2,23 @@
 
 import numpy as np
 
-from .fields import WHOLE, checked, count, floats, number, one_type, require
+from .fields import WHOLE, floats, number, one_type, require
 
 TREES = ("TreePath", "TreeLeaves", "LinkedTree")
 _MOST_LEVELS = 1000
 _NODE_GATES = {
-    "TanhNode": ("sigma",), "CompositionalNode": (), "IndicatorNode": (), "OwnNode": ("function",)
+    "TanhNode": ("sigma",), "CompositionalNode": (), "IndicatorNode": ()
 }  # fmt: skip
 
 
 def check_node_gate(gate, owner, known=tuple(_NODE_GATES)):
     """Hold a node gate against the rules; returns its kind."""
     kind = getattr(gate, "kind", None)
-    if kind == "OwnNode" and kind in known:
-        require(set(vars(gate)) == {"kind", "function"}, owner, "its node gate is odd")
-        _check_node_feature(gate.function, owner)
-        return kind
     require(isinstance(kind, str) and kind in known, owner, "its node gate is unknown")
     require(set(vars(gate)) == {"kind", *_NODE_GATES[kind]}, owner, "its node gate is odd")
     if kind == "TanhNode":
         number(gate.sigma, "sigma")
     return kind
-
-
-def _check_node_feature(feature, owner):
-    if getattr(feature, "kind", None) == "PolynomialNode":
-        require(set(vars(feature)) == {"kind", "degree"}, owner, "its node feature is odd")
-        count(feature.degree, "degree", 1, 10)
-    else:
-        checked(feature, "node feature")
 
 
 def linked_tree(part, n_features):
@@ -44,7 +32,7 @@ def linked_tree(part, n_features):
     n_inner = len(children)
     for name, wanted in (
         ("splits", n_nodes if kind == "CompositionalNode" else n_inner),
-        ("slopes", n_nodes if kind in ("TanhNode", "OwnNode") else 0),
+        ("slopes", n_nodes if kind == "TanhNode" else 0),
     ):
         n_found, width = floats(getattr(part, name), None, None, name=name)
         require(n_found == wanted, "LinkedTree", f"{name} are missing, or too many")

@@ -13,7 +13,7 @@ def _levels(part, X):
     Z = np.column_stack([X, np.ones(len(X), dtype=X.dtype)])
     kind = part.node_gate.kind if hasattr(part, "node_gate") else "IndicatorNode"
     children = _children(part)
-    own = part.slopes if kind in ("TanhNode", "OwnNode") else part.splits
+    own = part.slopes if kind == "TanhNode" else part.splits
     seen = Z[:, Z.shape[1] - own.shape[1] :]
     above = np.ones(len(X), dtype=Z.dtype)
     rows, node = np.arange(len(X)), np.zeros(len(X), dtype=np.intp)
@@ -36,12 +36,7 @@ def _node_feature(gate, reached, above):
     """c of nodes from the products with their directions; ``above`` is that of the parents."""
     if gate.kind == "CompositionalNode":
         return np.tanh(above * reached)
-    if gate.kind == "TanhNode":
-        return np.tanh(gate.sigma * reached)
-    feature = gate.function
-    if feature.kind == "PolynomialNode":
-        return reached**feature.degree
-    return values_of(feature, reached)
+    return np.tanh(gate.sigma * reached)
 
 
 def _children(part):

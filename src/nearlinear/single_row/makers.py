@@ -127,8 +127,6 @@ def _tree(predictor, n_features):
 
 def _linked_tree(predictor, n_features):
     n_outputs, dtype, gate = predictor.n_outputs, predictor.dtype, predictor.node_gate
-    if gate.name == "own":
-        return None
     sigma = dtype.type(getattr(gate, "sigma", 1.0))
     tables = (predictor.children, predictor.splits, predictor.directions, predictor.weights)
     tables += (predictor.intercept, sigma, gate.name == "compositional", predictor.ends_alone)

@@ -23,15 +23,13 @@ class Watch:
 
     ``tell(progress)`` shows a step. ``score(state)`` is the score on held-out rows: then ``best``
     is the state with the highest one, and ``patience`` steps without a better one are enough.
-    Without a score ``best`` is the latest state, as it is with ``keeps_last``: at the end of a
-    schedule the last state is better than a lucky one before. ``last`` is the latest state: with
-    ``best`` it is all that Ctrl-C leaves.
+    Without a score ``best`` is the latest state. ``last`` is the latest state: with ``best`` it is
+    all that Ctrl-C leaves.
     """
 
     tell: object = None
     score: object = None
     patience: float = np.inf
-    keeps_last: bool = False
     best: object = None
     best_score: float = -np.inf
     last: object = None
@@ -42,7 +40,7 @@ class Watch:
         value = progress.score if self.score is None else self.score(progress.state)
         self._waited = 0 if value is None or value > self.best_score else self._waited + 1
         # of equals the later one: its step sizes were smaller
-        if value is None or value >= self.best_score or self.keeps_last:
+        if value is None or value >= self.best_score:
             self.best, self.best_score = progress.state, -np.inf if value is None else value
         self.last = progress.state
         self.history.append(replace(progress, score=value, state=None))
@@ -55,7 +53,3 @@ class Watch:
         self.last = state
         if self.score is None:
             self.best = state
-
-    def wait_again(self):
-        """Begin a new phase: earlier steps without a better state do not count."""
-        self._waited = 0

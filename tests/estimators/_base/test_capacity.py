@@ -201,20 +201,6 @@ def test_the_ridge_pulls_a_parameter_to_its_center():
     np.testing.assert_allclose(parameter.value, center, atol=0.02)
 
 
-def test_a_warm_start_from_a_linear_model_learns_the_new_rows(noisy_line):
-    X, y, X_test, y_test = noisy_line
-    model = LDKLClassifier(warm_start=True, random_state=0).fit(X, ~y).fit(X, y)
-    line = LogisticRegression().fit(X, y).score(X_test, y_test)
-    assert model.score(X_test, y_test) > line - 0.02
-
-
-def test_a_warm_start_heeds_what_is_set_since():
-    X, y = make_moons(200, noise=0.2, random_state=0)
-    model = LDKLClassifier(warm_start=True, random_state=0).fit(X, y)
-    model.set_params(C=0.02).fit(X, y)
-    assert model.setting_.C == 0.02
-
-
 @each_classifier
 @pytest.mark.parametrize("has_more_than_a_line", [False, True])
 def test_many_rows_are_not_searched_but_compared_with_a_line(

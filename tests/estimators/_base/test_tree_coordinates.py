@@ -25,9 +25,8 @@ def X(rng):
     return 4.0 * rng.standard_normal((30, 5)) + [7.0, 0.0, 0.0, -3.0, 100.0]
 
 
-def coordinates(X, scale=2.5, offset=-1.5, constant=3.0):
-    scaling = RowScaling.of(X, np.ones(X.shape[0]))
-    return TreeCoordinates(replace(scaling, constant=constant), scale, offset)
+def coordinates(X, scale=2.5, offset=-1.5):
+    return TreeCoordinates(RowScaling.of(X, np.ones(X.shape[0])), scale, offset)
 
 
 def models(kind):
@@ -101,7 +100,7 @@ def test_targets_of_classes_stay(X):
 @pytest.mark.parametrize("features", ["quadratic", np.sin], ids=["quadratic", "function"])
 def test_a_tree_with_global_features_is_a_predictor_of_plain_rows_and_back(X, kind, features):
     rows = TrainingRows(X, None, np.ones((30, 2)), np.ones(30), 30, Classification(np.arange(3)))
-    parameters = SimpleNamespace(global_features=features, solver="adam", constant=2.0)
+    parameters = SimpleNamespace(global_features=features, solver="adam")
     found = TreeCoordinates.of(parameters, rows)
     Z, n_seen = found.rows(X), found.n_seen
     assert n_seen == 6

@@ -1,16 +1,11 @@
 """The three features of a node: values, slopes by differences, values along a path."""
 
-from dataclasses import dataclass
-
 import numpy as np
 import pytest
 
 from nearlinear.gates.trees.node_gates import (
     NODE_GATES,
-    OwnNode,
-    PolynomialNode,
     TanhNode,
-    node_gate_of,
 )
 from reference import tree
 
@@ -87,41 +82,3 @@ def test_each_kind_says_how_many_directions_it_reads(kind, rows):
 def test_float32_paths_stay_float32(kind, directions):
     scores = project(directions)[0].astype(np.float32)
     assert make(kind).along_path(scores).dtype == np.float32
-
-
-@dataclass(frozen=True)
-class Bump:
-    """A node feature of somebody's own."""
-
-    width: float = 1.5
-
-    def __call__(self, u):
-        return np.exp(-((u / self.width) ** 2))
-
-    def slope(self, u):
-        return -2.0 * u / self.width**2 * self(u)
-
-
-@pytest.mark.parametrize("function", [PolynomialNode(1), PolynomialNode(3), Bump()])
-def test_a_function_as_a_gate_has_the_slopes_of_its_values(function, rng):
-    gate, u, slope_c = OwnNode(function), *rng.standard_normal((2, N_NODES, N_ROWS))
-    values = gate.values(None, u, np.empty_like(u))
-    np.testing.assert_allclose(values, function(u))
-    np.testing.assert_allclose(gate.along_path(u[:3]), values[:3])
-    step = 1e-6
-    numeric = (function(u + step) - function(u - step)) / (2 * step)
-    np.testing.assert_allclose(gate.path_slopes(u, values), numeric, atol=1e-8)
-    slopes = u.copy()  # where the projections stand
-    gate.backward(values, slope_c, None, None, slopes)
-    np.testing.assert_allclose(slopes, numeric * slope_c, atol=1e-8)
-    assert gate.along_path(u.astype(np.float32)).dtype == np.float32
-    assert gate.direction_rows(N_NODES) == (3, N_NODES)
-
-
-def test_what_is_no_function_of_single_numbers_is_refused():
-    with pytest.raises(ValueError, match=r"gave values of shape \(3,\) for an array of shape"):
-        OwnNode(lambda u: u.sum(axis=1)).along_path(np.ones((3, 2)))
-    with pytest.raises(ValueError, match="needs a degree from 1 to 10, not 0"):
-        PolynomialNode(0)
-    with pytest.raises(ValueError, match=r"or an object g with g\(u\) and g\.slope\(u\)"):
-        node_gate_of(np.sin, 1.0)

@@ -71,13 +71,6 @@ def test_sharpness_doubles_ten_times_from_a_tenth_of_its_unit(monkeypatch):
     np.testing.assert_allclose(seen[::100], 0.1 * 2.0 ** (10.0 * np.arange(4) / 4))
 
 
-def test_a_run_that_goes_on_does_not_forget_its_start():
-    rows, start = make_rows(n_rows=16), make_tree("tanh")
-    model = train(rows, start, n_epochs=5, is_new=False, rates=[1e-12] * 3).best
-    # twenty steps after twenty others: Π (1 − 1/t) for t = 21 … 40 is a half
-    np.testing.assert_allclose(model.weights, 0.5 * start.weights, atol=1e-9)
-
-
 @each_kind
 def test_all_parameters_start_between_minus_one_and_one(kind):
     Z, rng = make_rows()[0], np.random.default_rng(0)
@@ -113,12 +106,6 @@ def test_training_does_not_write_to_its_start():
     start = make_tree("tanh")
     train(make_rows(n_rows=9), start)
     np.testing.assert_array_equal(start.weights, make_tree("tanh").weights)
-
-
-def test_training_stops_when_the_watch_has_waited_long_enough():
-    watch = Watch(None, lambda model: 0.0, patience=3)
-    train(make_rows(n_rows=9), make_tree("tanh"), watch=watch, n_epochs=50)
-    assert len(watch.history) == 4  # the first is the best, three more are not better
 
 
 def test_float32_stays_float32():

@@ -53,8 +53,8 @@ def gradients_like(model, value=1.0):
 class Offers(Watch):
     """Remembers every model that is offered."""
 
-    def __init__(self, score=None, patience=np.inf):
-        super().__init__(None, score, patience)
+    def __init__(self):
+        super().__init__()
         self.models = []
 
     def __call__(self, progress):
@@ -155,13 +155,6 @@ def test_no_hard_fraction_means_soft_epochs_to_the_end(data, sharpness_seen):
 def test_soft_and_hard_scores_are_noted_in_soft_epochs(data):
     watch = train(data, make_tree("tanh"), compare=lambda model, sharpness: {"soft": 0.25})
     assert [line.figures for line in watch.history] == [{"soft": 0.25}] * 4 + [{}] * 4
-
-
-def test_waiting_in_vain_ends_the_soft_epochs_and_then_the_training(data, sharpness_seen):
-    watch = Offers(score=lambda model: 0.0, patience=3)
-    train(data, make_tree("tanh"), watch=watch, n_epochs=100)
-    assert len(sharpness_seen) == 4 * 3  # the first epoch is the best, three more are not better
-    assert len(watch.history) == 4 + 3
 
 
 @each_kind

@@ -7,7 +7,7 @@ import pytest
 from scipy.sparse import csr_matrix
 
 from nearlinear.gates.trees.balanced import hard_paths
-from nearlinear.gates.trees.node_gates import NODE_GATES, OwnNode, PolynomialNode
+from nearlinear.gates.trees.node_gates import NODE_GATES
 from nearlinear.solvers.trees.paths import path_features, path_gradients, path_scores
 from nearlinear.solvers.trees.soft import SoftPass
 from reference import tree
@@ -78,12 +78,10 @@ def test_gradients_are_the_derivatives_of_the_loss(kind, loss, n_outputs, form):
 KEPT = np.array([True, True, False, False, True, False, False])
 
 
-@pytest.mark.parametrize("kind", [*NODE_GATES, "own"])
+@pytest.mark.parametrize("kind", NODE_GATES)
 def test_nodes_that_are_gone_get_no_gradient_and_the_others_theirs(kind):
-    """The loss is that of a tree whose other weights are zero; gates may be functions."""
-    model, (Z, *rest) = make_tree("tanh" if kind == "own" else kind, 2, 2), make_rows(2)
-    if kind == "own":
-        model = replace(model, node_gate=OwnNode(PolynomialNode(3)))
+    """The loss is that of a tree whose other weights are zero."""
+    model, (Z, *rest) = make_tree(kind, 2, 2), make_rows(2)
     paths, loss = paths_of(model, Z), ALL_LOSSES["log_loss"]
 
     def value(moved):

@@ -1,11 +1,10 @@
 """The coordinates in which a tree is trained, and the way there and back."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from ...gates.trees.linked import linked_subtree, links_of_balanced
-from ...gates.trees.node_gates import NODE_GATES
 from ...maps import Affine, OwnFeatures, Quadratic, own_columns
 from ...predictors.combined import Mapped, tree_and_projection, tree_predictor
 from ...predictors.linked_tree import LinkedTree, linked_tree
@@ -37,7 +36,6 @@ class TreeCoordinates:
         lift = _lift(model.global_features, scaling, rows.X)
         if lift is not None:
             scaling = RowScaling.of_more_columns(lift(rows.X), rows.weight, n_features)
-        scaling = replace(scaling, constant=float(model.constant))
         if not isinstance(rows.task, Regression):
             return cls(scaling, lift=lift)
         units = [deviation_and_mean(values, rows.weight) for values in rows.targets.T]
@@ -45,16 +43,6 @@ class TreeCoordinates:
             return cls(scaling, *units[0], lift)
         scale, offset = np.array(units, dtype=rows.X.dtype).T
         return cls(scaling, scale, offset, lift)
-
-    def are_of(self, model):
-        """Whether a model's parameters ask for these columns and this constant."""
-        features = model.global_features
-        if isinstance(features, str):
-            kind = {"identity": type(None), "quadratic": Quadratic}[features]
-            same = isinstance(self.lift, kind)
-        else:
-            same = isinstance(self.lift, OwnFeatures) and self.lift.function is features
-        return same and self.scaling.constant == model.constant
 
     def rows(self, X):
         return self.scaling(X if self.lift is None else self.lift(X))
@@ -76,7 +64,8 @@ class TreeCoordinates:
         """Of a tree in training; ``kept`` says which nodes stay, or None for all."""
         kept = None if kept is None or kept.all() else kept
         projected = model.projection is not None
-        unscaled = self._with_constant_one if projected else self.scaling.unscaled
+        # a projection contains the scaling
+        unscaled = np.asarray if projected else self.scaling.unscaled
         weights = unscaled(model.weights)
         weights = weights * self._of_outputs(self.scale, weights.dtype)
         splits, slopes = unscaled(model.splits), unscaled(model.slopes)
@@ -84,7 +73,7 @@ class TreeCoordinates:
         intercept[:] = self.offset
         projection = self.scaling.unscaled_projection(model.projection) if projected else None
         arrays = splits, slopes, weights, intercept, model.node_gate
-        if kept is None and self.lift is None and model.node_gate.name in NODE_GATES:
+        if kept is None and self.lift is None:
             return tree_predictor(*arrays, projection)
         if kept is None:
             tree = linked_tree(*arrays, links_of_balanced(model.depth))
@@ -105,7 +94,7 @@ class TreeCoordinates:
         """The tree of a predictor that was found in these coordinates; it must be balanced."""
         tree, projection = tree_and_projection(predictor)
         projected = projection is not None
-        scaled = self._with_own_constant if projected else self.scaling.scaled
+        scaled = np.asarray if projected else self.scaling.scaled
         weights = tree.weights
         if tree.node_gate.name == "indicator":
             n_nodes = 2 ** (tree.depth + 1) - 1
@@ -127,26 +116,11 @@ class TreeCoordinates:
             return values if dtype is None else dtype.type(values)
         return values[:, None]
 
-    def _with_constant_one(self, directions):
-        """Directions of projected rows, which are not scaled, for a constant feature of 1."""
-        return _last_times(directions, self.scaling.constant)
-
-    def _with_own_constant(self, directions):
-        return _last_times(directions, 1.0 / self.scaling.constant)
-
 
 def is_balanced(predictor):
     """Whether a tree has all its nodes, so that training may go on from it."""
     tree, _ = tree_and_projection(predictor)
     return not isinstance(tree, LinkedTree) or len(tree.weights) == 2 ** (tree.depth + 1) - 1
-
-
-def _last_times(directions, factor):
-    if factor == 1.0:
-        return directions
-    out = directions.copy()
-    out[..., -1] *= out.dtype.type(factor)
-    return out
 
 
 def _lift(features, scaling, X):

@@ -5,7 +5,6 @@ from numbers import Real
 
 import numpy as np
 
-from ..._sklearn import HasMethods, Interval
 from ..._warn import warn_user
 from ...gates.trees.balanced import count_nodes
 from ...gates.trees.node_gates import NODE_GATES, node_gate_of
@@ -30,39 +29,31 @@ _WIDE = 100  # features from which a projection pays
 _USUAL_COMPONENTS = 32
 _ADAM_RATE = 0.1
 _MOST_LEVELS = 9
+_FIRST_SHARPNESS, _LAST_SHARPNESS = 2.0, 20.0  # in units of one over the mean distance to a split
 _MAX_DEPTH = 30  # 2**31 - 1 nodes, which 32-bit integers number
-_MAX_CONSTANT = 1e15  # its square is finite in single precision
 _FEW_ROWS = 20_000  # up to so many, three trees are averaged
 _WIDE_EPOCHS = 60  # a projection takes longer to learn
 _HUGE = 200_000  # rows with structure enough for splits that take long to find (covertype)
 
 TREE_CONSTRAINTS = {
-    **shared("warm_start", "n_jobs", "random_state", "verbose"),
+    **shared("n_jobs", "random_state", "verbose"),
     "depth": [integer_between(0, _MAX_DEPTH), one_of("auto")],
     "C": [cost(), one_of("auto")],
     "max_iter": [at_least(1), one_of("auto")],
     "n_components": [at_least(1), one_of("auto"), None],
-    "node_gate": [one_of(*NODE_GATES), HasMethods("direction_rows"), callable],
+    "node_gate": [one_of(*NODE_GATES)],
     "sigma": [positive()],
     "splits": [one_of("top_down", "random")],
     "solver": [one_of("adam", "sgd")],
     "batch_size": [at_least(1), one_of("auto")],
     "learning_rate": [positive(), one_of("auto")],
     "direction_penalty": [at_least(0, Real), tuple, list],
-    "constant": [Interval(Real, 0, _MAX_CONSTANT, closed="right")],
     "global_features": [one_of("identity", "quadratic"), callable],
     "pruning": [one_of("l1", "l2"), None],
     "jitter": [at_least(0, Real), one_of("auto")],
-    "first_sharpness": [positive()],
-    "last_sharpness": [positive()],
     "hard_fraction": [fraction()],
-    "polish": ["boolean"],
-    "n_init": [at_least(1)],
     "n_trees": [at_least(1), one_of("auto")],
     "linear_root": ["boolean", one_of("auto")],
-    "validation_fraction": [fraction()],
-    "early_stopping": ["boolean"],
-    "n_iter_no_change": [at_least(1)],
     **shared("device"),
 }
 
@@ -159,7 +150,7 @@ def tree_plan(model, rows):
         node_gate=node_gate,
         learning_rate=_or_usual(model.learning_rate, rate),
         adam_rate=_or_usual(model.learning_rate if model.solver == "adam" else "auto", _ADAM_RATE),
-        annealing=_annealing(model),
+        annealing=Annealing(_FIRST_SHARPNESS, _LAST_SHARPNESS, model.hard_fraction),
         n_components=n_components,
         n_epochs=_or_usual(model.max_iter, _usual_epochs(model, rows, n_components)),
         batch_size=_batch_size(model, n_rows),
@@ -220,16 +211,6 @@ def _loss(model, task):
     if model.loss == "epsilon_insensitive":
         return EpsilonInsensitive(model.epsilon)
     return SquaredError() if model.loss == "squared_error" else LOSSES[model.loss]
-
-
-def _annealing(model):
-    first, last = float(model.first_sharpness), float(model.last_sharpness)
-    if first > last:
-        raise ValueError(
-            f"first_sharpness={first:g} is above last_sharpness={last:g}; splits can only "
-            "grow sharper."
-        )
-    return Annealing(first, last, model.hard_fraction)
 
 
 def _rank(model, X):

@@ -7,36 +7,30 @@ from sklearn.utils import check_random_state
 
 from ...gpu.device import on_device
 from ...predictors.averaged import Averaged
-from ...predictors.combined import tree_and_projection
 from ...solvers.anchors.linear_root import solve_linear
 from ...solvers.trees.adam import TreeStream, train_tree
-from ...solvers.trees.model import constant_of, project_rows, with_linear_root
+from ...solvers.trees.model import project_rows, with_linear_root, without_constant
 from ...solvers.trees.original import start_original, train_original
-from ...solvers.trees.paths import (
-    COMPARED_ROWS,
-    JudgingRows,
-    can_polish,
-    hard_scores,
-    polish_weights,
-    without_constant,
-)
+from ...solvers.trees.paths import SplitComparison, hard_scores
 from ...solvers.trees.start import start_projection, start_tree
 from ...solvers.watch import Progress, Watch
-from .capacity import are_many, choose_setting, given, judge, tell_verdicts
+from .capacity import are_many, choose_setting, judge, tell_verdicts
 from .model import Learned
 from .outputs import Teller, keeping
 from .pruning import prune_trees
-from .tree_coordinates import TreeCoordinates, is_balanced
+from .tree_coordinates import TreeCoordinates
 from .tree_plan import TreeSetting, check_size, original_rates, tree_plan, tree_settings
 
 _ROOT_C = (1.0, 0.1, 10.0, 0.01)  # strengths of the linear root that are tried, the usual first
 _FEW_SHARE = 8  # at most an eighth of the components are the linear model's directions
 _ROOT_ROWS = 10_000  # enough for the linear model that training goes on from
+COMPARED_ROWS = 500  # enough to measure the gap between soft and hard splits
+VALIDATION_FRACTION = 0.1  # of the rows, to prune or to compare with a linear model
 
 
 @dataclass(frozen=True)
 class TreeState:
-    """What a warm start or a stream goes on from."""
+    """State from which a stream continues training."""
 
     coordinates: TreeCoordinates
     attributes: dict  # of the fit, which stay true in a stream
@@ -58,31 +52,25 @@ def learn_trees(model, rows):
     setting, tried = choose_tree_setting(model, rows, plan, rng, tell)
     train, held_out = rows, None
     is_checked = plan.is_searched and are_many(rows)
-    chooses = model.early_stopping or model.polish or model.n_init > 1
-    if chooses or is_checked or model.pruning is not None:
-        train, held_out = rows.split(model.validation_fraction, rng)
-    judges = held_out if chooses else None
-    coordinates, starts = previous_or_new(model, train, plan, setting)
-    watches = []
-    with keeping("the best model so far is") as interruption:
-        for start in starts:
-            watches.append([])
-            for _ in range(model.n_init):
-                generator = generator_of(rng)
-                watch, compare = watch_of_trees(model, train, judges, coordinates, tell)
-                watches[-1].append(watch)
-                run_training(model, train, coordinates, setting, generator, watch, start, compare)
-    watches = [[watch for watch in attempts if watch.history] for attempts in watches]
-    best = [max(attempts, key=_quality) for attempts in watches if attempts]
-    if not best:
+    if is_checked or model.pruning is not None:
+        train, held_out = rows.split(VALIDATION_FRACTION, rng)
+    coordinates, watches = TreeCoordinates.of(model, train), []
+    compare = comparison_of_splits(train, coordinates)
+    with keeping("the model trained so far is") as interruption:
+        for _ in range(plan.count(setting)):
+            generator = generator_of(rng)
+            watches.append(Watch(tell.steps("epoch")))
+            run_training(model, train, coordinates, setting, generator, watches[-1], compare)
+    watches = [watch for watch in watches if watch.history]
+    if not watches:
         raise KeyboardInterrupt  # before the first epoch has ended
     if is_checked and held_out is not None:
-        trees = [watch.best for watch in best]
+        trees = [watch.best for watch in watches]
         tried = compare_with_linear(model, plan, setting, trees, coordinates, train, held_out, rng)
         if tried[0].loss <= tried[1].loss:
             setting, coordinates = tried[0].setting, TreeCoordinates.of(model, rows)
-            best = [run_training(model, rows, coordinates, setting, generator_of(rng), Watch())]
-    trees = [watch.best for watch in best]
+            watches = [run_training(model, rows, coordinates, setting, generator_of(rng), Watch())]
+    trees = [watch.best for watch in watches]
     kept, is_stopped = [None] * len(trees), interruption.kept
     can_prune = held_out is not None and setting.depth is not None and not is_stopped
     if model.pruning is not None and can_prune:
@@ -97,11 +85,10 @@ def learn_trees(model, rows):
                 learning_rate=plan.adam_rate, jitter=setting.jitter, rng=generator_of(rng),
             )  # fmt: skip
     trees = tuple(map(coordinates.predictor, trees, kept))
-    history = best[0].history
+    history = watches[0].history
     attributes = {
         "history_": history,
         "n_iter_": history[-1].step,
-        "hardening_gap_": hardening_gap(history),
         "setting_": setting,
         "settings_tried_": tried,
     }
@@ -115,9 +102,6 @@ def choose_tree_setting(model, rows, plan, rng, tell):
     """The linear model, and then the trees on top of it, judged on held-out rows."""
     if not plan.is_searched:
         return plan.usual, []
-    previous = getattr(model, "setting_", None) if model.warm_start else None
-    if previous is not None and previous.depth in (None, "auto"):
-        return replace(previous, **given(model, "C", "jitter")), model.settings_tried_
     if are_many(rows):
         is_wide = plan.n_components is not None
         one = plan.defaults.for_wide_rows if is_wide else plan.defaults.for_many_rows
@@ -154,54 +138,20 @@ def compare_with_linear(model, plan, setting, trees, coordinates, train, held_ou
     return judge([(linear, losses([line])), (setting, losses(trees))], held_out.weight)
 
 
-def previous_or_new(model, rows, plan, setting):
-    """Coordinates and trees of the previous fit, or new ones where they do not fit any more."""
-    n_trees, sizes = plan.count(setting), (rows.X.shape[1], rows.targets.shape[1])
-    if model.warm_start and model._state is not None:
-        previous, coordinates = model.predictor_, model._state.coordinates
-        trees = previous.members if isinstance(previous, Averaged) else (previous,)
-        first, projection = tree_and_projection(trees[0])
-        rank = None if projection is None else len(projection)
-        found = (trees[0].n_features, first.n_outputs), first.depth, rank, first.node_gate
-        wanted = sizes, plan.depth(setting), plan.n_components, plan.node_gate
-        sound = all(is_balanced(tree) for tree in trees) and coordinates.are_of(model)
-        if sound and (found, len(trees)) == (wanted, n_trees):
-            return coordinates, [coordinates.model(tree, rows.X.dtype) for tree in trees]
-    return TreeCoordinates.of(model, rows), [None] * n_trees
-
-
-def watch_of_trees(model, train, held_out, coordinates, tell):
-    """What keeps the best tree by its hard paths, and what compares it with soft splits.
-
-    Without held-out rows, soft and hard splits are compared on training rows.
-    """
-    task, rows = train.task, held_out
-    if held_out is None:
-        rows = train.take(np.arange(min(COMPARED_ROWS, train.X.shape[0])))
-    judging = JudgingRows(
-        coordinates.rows(rows.X), coordinates.targets(rows), rows.weight, task.score
-    )  # fmt: skip
-    watch = Watch(
-        tell.steps("epoch", f"held-out {task.score_name}"),
-        None if held_out is None else judging,
-        model.n_iter_no_change if model.early_stopping else np.inf,
-        keeps_last=not model.early_stopping,
+def comparison_of_splits(rows, coordinates):
+    """Function of (tree, sharpness): scores of soft and of hard splits on some training rows."""
+    rows = rows.take(np.arange(min(COMPARED_ROWS, rows.X.shape[0])))
+    return SplitComparison(
+        coordinates.rows(rows.X), coordinates.targets(rows), rows.weight, rows.task.score
     )
-    return watch, judging.compare
 
 
-def run_training(model, train, coordinates, setting, rng, watch, start=None, compare=None):
+def run_training(model, train, coordinates, setting, rng, watch, compare=None):
     """The watch after one training run; ``compare(tree, sharpness)`` gives figures of splits."""
     plan = tree_plan(model, train)
     Z, targets = coordinates.rows(train.X), coordinates.targets(train)
-    loss, annealing = plan.loss, plan.annealing
-    is_new = start is None or setting.depth is None
-    if is_new:
-        n_seen = coordinates.n_seen
-        start = start_of_tree(model, plan, setting, Z, targets, train.weight, rng, n_seen)
-    else:
-        # the splits are good: blurring them again would lose them
-        annealing = replace(annealing, first=annealing.last)
+    loss, n_seen = plan.loss, coordinates.n_seen
+    start = start_of_tree(model, plan, setting, Z, targets, train.weight, rng, n_seen)
     if setting.depth is None:
         losses = loss.value(hard_scores(start, Z), targets)
         watch(Progress(1, float(np.average(losses, weights=train.weight)), state=start))
@@ -211,24 +161,16 @@ def run_training(model, train, coordinates, setting, rng, watch, start=None, com
     )  # fmt: skip
     if model.solver == "sgd":
         train_original(
-            Z, targets, train.weight, start, watch, is_new=is_new,
-            learning_rates=original_rates(model, plan), **common,
+            Z, targets, train.weight, start, watch, learning_rates=original_rates(model, plan),
+            **common,
         )  # fmt: skip
     else:
         train_on = on_device(model.device, train_tree)
         train_on(
-            Z, targets, train.weight, start, watch, C=setting.C, annealing=annealing,
+            Z, targets, train.weight, start, watch, C=setting.C, annealing=plan.annealing,
             direction_ridges=plan.direction_penalties, learning_rate=plan.learning_rate,
             batch_size=plan.batch_size, jitter=setting.jitter, **common,
         )  # fmt: skip
-    if model.polish and watch.score is not None and can_polish(loss):
-        watch.keeps_last = False  # from here on the better one
-        polished = polish_weights(
-            watch.best, Z, targets, train.weight, loss=loss, C=setting.C,
-            rng=np.random.RandomState(rng.integers(2**31)), n_jobs=model.n_jobs,
-        )  # fmt: skip
-        last = watch.history[-1]
-        watch(Progress(last.step, last.objective, state=polished))
     return watch
 
 
@@ -241,11 +183,8 @@ def start_of_tree(model, plan, setting, Z, targets, weight, rng, n_seen):
         some = np.sort(rng.choice(Z.shape[0], _ROOT_ROWS, replace=False))
 
     def linear_model(Z):
-        plain, constant = without_constant(Z[some])
-        found = solve_linear(
-            plain, targets[some], weight[some], loss=plan.loss, C=setting.root_C * constant**2
-        )
-        return found / found.dtype.type(constant)
+        features = without_constant(Z[some])
+        return solve_linear(features, targets[some], weight[some], loss=plan.loss, C=setting.root_C)
 
     projection = None
     if n_components is not None:
@@ -258,20 +197,9 @@ def start_of_tree(model, plan, setting, Z, targets, weight, rng, n_seen):
     from_data = model.splits == "top_down"
     start = start_tree(Z, depth, n_outputs, plan.node_gate, rng, from_data=from_data, seen=n_seen)
     if setting.root_C is not None:
-        start = with_linear_root(start, linear_model(Z), constant_of(Z))
+        start = with_linear_root(start, linear_model(Z))
     return replace(start, projection=projection)
 
 
 def generator_of(rng):
     return np.random.default_rng(rng.randint(np.iinfo(np.int32).max))
-
-
-def _quality(watch):
-    """Restarts are compared by held-out score, or without one by the objective reached."""
-    return watch.best_score if watch.score is not None else -watch.history[-1].objective
-
-
-def hardening_gap(history):
-    """Score with soft splits less that with hard ones, at the last soft epoch."""
-    soft = [line.figures for line in history if line.figures]
-    return soft[-1]["soft splits"] - soft[-1]["hard splits"] if soft else None

@@ -6,9 +6,6 @@ product then gives the turn (the first), the node's feature (before the scores) 
 
 import numpy as np
 
-from ...kinds import kind_of, rule_for
-from .builder import OnnxExportError
-
 # Up to this many directions a node, a product and a sum beat multiplying many small matrices.
 _FEW = 3
 
@@ -60,19 +57,11 @@ def _feature_and_scores(graph, part, found, n_directions, above):
     first = n_directions - n_outputs
     own = graph.columns(found, [first - 1])
     scores = graph.columns(found, range(first, n_directions))
-    if part.node_gate.name == "own":
-        return _node_feature(graph, part.node_gate.function, own), scores
     if part.node_gate.name == "tanh":
         own = graph.op("Mul", own, float(part.node_gate.sigma))
     elif above is not None:
         own = graph.op("Mul", own, above)
     return graph.op("Tanh", own), scores
-
-
-def _node_feature(graph, feature, own):
-    if kind_of(feature) == "PolynomialNode":
-        return graph.op("Pow", own, float(feature.degree))
-    return rule_for("onnx", feature, OnnxExportError)(graph, feature, own)
 
 
 def _next_place(graph, found, place):

@@ -1,6 +1,6 @@
 """Trees of linear splits in SQL: a sum of what the nodes on a path say, CASE within CASE."""
 
-from ...kinds import kind_of, rule_for
+from ...kinds import kind_of
 from .literals import SqlExportError, number
 
 _DEEPEST = 100  # DuckDB nests 1,000 expressions, and a level has several
@@ -59,12 +59,7 @@ class _Walk:
         reached, kind = self._product(self._own[node], self._seen), kind_of(self._gate)
         if kind == "CompositionalNode":
             return f"tanh({reached})" if above is None else f"tanh({above} * {reached})"
-        if kind == "TanhNode":
-            return f"tanh({number(self._gate.sigma)} * {reached})"
-        feature = self._gate.function
-        if kind_of(feature) == "PolynomialNode":
-            return f"pow({reached}, {feature.degree})"
-        return rule_for("sql", feature, SqlExportError)(feature, reached)
+        return f"tanh({number(self._gate.sigma)} * {reached})"
 
 
 def _children(part):

@@ -2,28 +2,15 @@
 
 ``c`` is tanh(σ⟨θ'_k, z⟩) with directions of its own (eq. 10), a composition of tanh along the
 path (eq. 9), or 1. Each kind says which projections it reads, and carries slopes back to them.
-
-A node feature of one's own is a frozen dataclass g with ``g(u)`` and its derivative
-``g.slope(u)``, for an array of u = ⟨θ'_k, z⟩: c_k = g(u), where the paper has tanh.
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import ClassVar
 
 import numpy as np
 
 from ..._compile import compiled
 from .balanced import count_splits, depth_of
-
-
-class NodeGate(Protocol):
-    """A node feature of one's own."""
-
-    def __call__(self, u: Any) -> Any:
-        """g(u) of an array."""
-
-    def slope(self, u: Any) -> Any:
-        """g'(u)."""
 
 
 @dataclass(frozen=True)
@@ -99,72 +86,12 @@ class IndicatorNode:
         """A constant has no slope."""
 
 
-@dataclass(frozen=True)
-class PolynomialNode:
-    """g(u) = u ** degree, to be a node's feature."""
-
-    degree: int = 2
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.degree, int) or not 1 <= self.degree <= 10:
-            raise ValueError(f"PolynomialNode needs a degree from 1 to 10, not {self.degree!r}.")
-
-    def __call__(self, u):
-        return u**self.degree
-
-    def slope(self, u):
-        return self.degree * u ** (self.degree - 1)
-
-
-@dataclass(frozen=True)
-class OwnNode:
-    """c_k = g(⟨θ'_k, z⟩) for a function g that knows its slope."""
-
-    function: object
-    name: ClassVar[str] = "own"
-
-    def direction_rows(self, n_nodes):
-        return count_splits(depth_of(n_nodes)), n_nodes
-
-    def values(self, split_scores, slope_scores, out):
-        out[...] = self._checked(self.function(slope_scores), slope_scores)
-        return out
-
-    def backward(self, features, slope_c, split_scores, split_slopes, slope_slopes):
-        """``slope_slopes`` holds the projections, and gets their slopes."""
-        slope_slopes[...] = self.path_slopes(slope_slopes, features) * slope_c
-
-    def path_slopes(self, projections, features):
-        return self._checked(self.function.slope(projections), projections)
-
-    def along_path(self, slope_scores):
-        return self._checked(self.function(slope_scores), slope_scores)
-
-    def _checked(self, values, like):
-        values = np.asarray(values, dtype=like.dtype)
-        if values.shape != like.shape:
-            raise ValueError(
-                f"{type(self.function).__name__} gave values of shape {values.shape} for an array "
-                f"of shape {like.shape}: a node feature works on each number alone."
-            )
-        return values
-
-
-def node_gate_of(given, sigma):
-    """A node gate from its name, or from an object."""
-    if isinstance(given, str):
-        return TanhNode(float(sigma)) if given == "tanh" else NODE_GATES[given]()
-    if isinstance(given, TanhNode | CompositionalNode | IndicatorNode):
-        return given
-    if not callable(given) or not hasattr(given, "slope"):
-        raise ValueError(
-            f"node_gate={given!r} must be one of {', '.join(map(repr, NODE_GATES))}, or an object "
-            "g with g(u) and g.slope(u)."
-        )
-    return OwnNode(given)
-
-
 NODE_GATES = {gate.name: gate for gate in (TanhNode, CompositionalNode, IndicatorNode)}
+
+
+def node_gate_of(name, sigma):
+    """The node gate of a name; ``sigma`` is the steepness of tanh."""
+    return TanhNode(float(sigma)) if name == "tanh" else NODE_GATES[name]()
 
 
 @compiled

@@ -191,11 +191,10 @@ class TreeTraining:
             sharpness = float(self._state.schedule[last - 1, 2]) / self._unit()
             figures = self._compare(model, sharpness)
         objective = total + self._penalty()
-        is_enough = watch(Progress(self.epoch, objective, state=model, figures=figures))
-        if not is_enough and is_soft and self._time in self._revivals:
+        watch(Progress(self.epoch, objective, state=model, figures=figures))
+        if is_soft and self._time in self._revivals:
             self._revive()
-        if is_enough or self._time == self._bounds[self._stage][1]:
-            watch.wait_again()
+        if self._time == self._bounds[self._stage][1]:
             self._state.values.copy_(self._state.average)
             self._state.packed.copy_(self._state.average)
             self._begin_stage(self._stage + 1)

@@ -112,9 +112,8 @@ class TreeInTraining:
 class TreeTraining:
     """Epochs of Adam on rows that come in one block or in several, soft ones and then hard ones.
 
-    When the watch has seen nothing better for a while, soft epochs give way to the hard ones, and
-    those to the end. ``like`` are rows that tell the spread of all, and that dead splits are put
-    among. An epoch has ``n_rows`` rows in ``n_batches`` mini-batches, whatever its blocks are.
+    The noise is scaled by the spread of the rows ``like``, among which dead splits start again. An
+    epoch has ``n_rows`` rows in ``n_batches`` mini-batches, whatever its blocks are.
     ``compare(model, sharpness)`` gives figures of soft and hard splits.
     """
 
@@ -131,7 +130,7 @@ class TreeTraining:
         self._like, self.rng = like, rng
         self._n_rows, self._n_batches, self._n_epochs = n_rows, n_batches, n_epochs
         self._stage, self._time, self._number, self._total = 0, 0, 0, 0.0
-        self.epoch = 0  # those that were run: a stage may end early
+        self.epoch = 0
         if n_soft == 0:
             self._begin_stage(1)
 
@@ -171,11 +170,10 @@ class TreeTraining:
         objective = float(self._total + self.tree.penalty(model))
         self._number, self._total = 0, 0.0
         figures = phase.figures(model)
-        is_enough = watch(Progress(self.epoch, objective, state=model, figures=figures))
-        if not is_enough and phase.moves_splits and self._time in self._revivals:
+        watch(Progress(self.epoch, objective, state=model, figures=figures))
+        if phase.moves_splits and self._time in self._revivals:
             self.tree.move_splits(revive_splits(model, self._like, self.rng))
-        if is_enough or self._time == last:
-            watch.wait_again()
+        if self._time == last:
             self.tree.settle()
             self._begin_stage(self._stage + 1)
 

@@ -59,18 +59,19 @@ class TreeModel:
         return self.weights.reshape(n_nodes * n_outputs, width)
 
 
-def constant_of(Z):
-    """The value of the constant feature, which is the last of scaled rows."""
-    return float(Z[0, -1]) if Z.shape[0] else 1.0
+def without_constant(Z):
+    """Scaled rows without their last column, for solvers that fit an intercept."""
+    X = Z[:, :-1]
+    return np.ascontiguousarray(X) if isinstance(X, np.ndarray) else X.tocsr()
 
 
-def with_linear_root(model, weights, constant=1.0):
+def with_linear_root(model, weights):
     """The same tree with a plain linear model at its root, given as weights of rows.
 
     f(z) = W_0 z + Σ_{k>0} I_k c_k W_k z: the root's slope is a constant whose tanh is 1.
     """
     model.slopes[0] = 0.0
-    model.slopes[0, -1] = _SATURATED / model.node_gate.sigma / constant
+    model.slopes[0, -1] = _SATURATED / model.node_gate.sigma
     model.weights[0] = weights
     return model
 
@@ -79,13 +80,13 @@ def project_rows(Z, projection):
     """[P z, 1] for rows that end in a constant, which is not projected."""
     out = np.empty((Z.shape[0], len(projection) + 1), dtype=projection.dtype)
     out[:, :-1] = Z[:, :-1] @ projection.T
-    out[:, -1] = constant_of(Z)
+    out[:, -1] = 1.0
     return out
 
 
 @dataclass(frozen=True)
 class RowScaling:
-    """z = [(x − center) / scale, constant]: one scale for all features, so their proportions stay.
+    """z = [(x − center) / scale, 1]: one scale for all features, so their proportions stay.
 
     Sparse rows are not centered. Columns of several kinds have a scale each. Directions may see
     the last columns of rows only.
@@ -93,7 +94,6 @@ class RowScaling:
 
     center: np.ndarray
     scale: float | np.ndarray
-    constant: float = 1.0
 
     @classmethod
     def of(cls, X, weight):
@@ -129,14 +129,14 @@ class RowScaling:
         if not isinstance(X, np.ndarray):
             from scipy.sparse import csr_matrix, hstack
 
-            ones = csr_matrix(np.full((X.shape[0], 1), self.constant, dtype=X.dtype))
+            ones = csr_matrix(np.ones((X.shape[0], 1), dtype=X.dtype))
             return hstack([X * X.dtype.type(1.0 / self.scale), ones], format="csr", dtype=X.dtype)
         Z = np.empty((X.shape[0], X.shape[1] + 1), dtype=X.dtype)
         for start in range(0, len(X), _BLOCK_ROWS):
             rows = slice(start, start + _BLOCK_ROWS)
             Z[rows, :-1] = X[rows] - self.center
         Z[:, :-1] *= np.asarray(1.0 / self.scale, dtype=X.dtype)
-        Z[:, -1] = self.constant
+        Z[:, -1] = 1.0
         return Z
 
     def unscaled_projection(self, projection):
@@ -149,7 +149,6 @@ class RowScaling:
         center, scale = self._of(directions)
         out = directions.astype(np.float64)
         out[..., :-1] /= scale
-        out[..., -1] *= self.constant
         out[..., -1] -= out[..., :-1] @ center
         return out.astype(directions.dtype)
 
@@ -158,7 +157,6 @@ class RowScaling:
         center, scale = self._of(directions)
         out = directions.astype(np.float64)
         out[..., -1] += out[..., :-1] @ center
-        out[..., -1] /= self.constant
         out[..., :-1] *= scale
         return out.astype(directions.dtype)
 

@@ -30,7 +30,6 @@ def start_original(Z, depth, n_outputs, node_gate, rng, *, seen=None):
 
 def train_original(
     Z, targets, sample_weight, start, watch, *, loss, n_epochs, learning_rates, rng,
-    is_new=True,
     compare=None, n_jobs=None,
 ):  # fmt: skip
     """Run ``n_epochs`` from ``start``, and tell ``watch`` of the tree after each.
@@ -44,7 +43,6 @@ def train_original(
         start.splits.copy(), start.slopes.copy(), start.weights.copy(), start.node_gate
     )
     n_steps, step, sharpness = n_epochs * batches.n_batches, 0, 1.0
-    first = 0 if is_new else n_steps  # the first shrink of a new run forgets its start
     inner = getattr(model.node_gate, "sigma", 1.0)
     for epoch in range(1, n_epochs + 1):
         total = 0.0
@@ -60,12 +58,11 @@ def train_original(
             arrays = model.splits, model.slopes, model.weights
             factors = sharpness, inner, 1.0
             for array, gradient, factor, r in zip(arrays, gradients, factors, learning_rates):
-                rate = r / np.sqrt(first + step)
-                array *= array.dtype.type(1.0 - 1.0 / (first + step))
+                rate = r / np.sqrt(step)
+                array *= array.dtype.type(1.0 - 1.0 / step)
                 array -= array.dtype.type(rate / factor) * gradient
         figures = compare(model, sharpness) if compare else {}
         snapshot = TreeModel(
             model.splits.copy(), model.slopes.copy(), model.weights.copy(), model.node_gate
         )
-        if watch(Progress(epoch, total, state=snapshot, figures=figures)):
-            break
+        watch(Progress(epoch, total, state=snapshot, figures=figures))

@@ -1,22 +1,12 @@
-"""Scores and slopes along hard paths: the splits stay, each row touches depth + 1 nodes.
+"""Scores and slopes along hard paths: the splits stay, each row touches depth + 1 nodes."""
 
-There f is linear in W with features c_k(z) ⊗ z on the nodes of the path: a linear SVM (or a
-logistic or ridge regression) on sparse gated features solves the weights exactly.
-"""
-
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from ..._compile import compiled_fast_sums
 from ...gates.trees.balanced import columns_seen, hard_paths, local_scores_along_paths
-from ...losses import LabelLogLoss, LogLoss, SquaredError
-from ..anchors.fixed_gate import solve_gated_smooth, solve_local_models
-from ..solution import GatedSolution
-from .model import constant_of
 from .soft import SoftPass, TreeGradients
-
-COMPARED_ROWS = 500  # enough to see the gap between soft and hard splits
 
 
 def path_features(model, Z, paths):
@@ -51,24 +41,20 @@ def hard_scores(model, Z):
 
 
 @dataclass(frozen=True)
-class JudgingRows:
-    """How good a tree is on some rows, by ``measure(scores, targets, weight)``; best if highest."""
+class SplitComparison:
+    """Scores of soft and of hard splits on a few rows, by ``measure(scores, targets, weight)``."""
 
     Z: np.ndarray
     targets: np.ndarray
     weight: np.ndarray
     measure: object
 
-    def __call__(self, model):
-        """Along hard paths, as in prediction."""
-        return self.measure(hard_scores(model, self.Z), self.targets, self.weight)
-
-    def compare(self, model, sharpness):
-        """What a record says of splits that are still soft; a few rows show the gap."""
-        some = slice(0, COMPARED_ROWS)
-        scores = SoftPass(model, 256).scores(model, model.rows(self.Z[some]), sharpness)
-        soft = self.measure(scores, self.targets[some], self.weight[some])
-        return {"soft splits": soft, "hard splits": self(model)}
+    def __call__(self, model, sharpness):
+        soft = SoftPass(model, 256).scores(model, model.rows(self.Z), sharpness)
+        return {
+            "soft splits": self.measure(soft, self.targets, self.weight),
+            "hard splits": self.measure(hard_scores(model, self.Z), self.targets, self.weight),
+        }
 
 
 def path_gradients(model, Z, paths, targets, row_weight, loss, kept=None):
@@ -130,42 +116,3 @@ def _sparse_sums(indptr, columns, data, paths, factors, out):
                 factor = factors[i, level, c]
                 for t in range(indptr[i], indptr[i + 1]):
                     out[node, c, columns[t]] += factor * data[t]
-
-
-_TOL, _MOST_EPOCHS = 1e-3, 200
-
-
-def without_constant(Z):
-    """Rows for solvers whose constant feature is 1, and the constant c of these rows.
-
-    Rows are divided by c: with C c² in place of C, such a solver finds c times the weights.
-    """
-    constant, X = constant_of(Z), Z[:, :-1]
-    X = np.ascontiguousarray(X) if isinstance(X, np.ndarray) else X.tocsr()
-    return X if constant == 1.0 else X / X.dtype.type(constant), constant
-
-
-def can_polish(loss):
-    return hasattr(loss, "dual_box") or isinstance(loss, LogLoss | LabelLogLoss | SquaredError)
-
-
-def polish_weights(model, Z, targets, sample_weight, *, loss, C, rng, n_jobs=None):
-    """The tree with the weights that minimize λ/2 ‖W‖² + mean loss on hard paths, λ = 1/(C Σ w)."""
-    Z = model.rows(Z)
-    paths = hard_paths(Z, model.splits, model.depth)
-    codes = path_features(model, Z, paths)
-    X, constant = without_constant(Z)
-    common = dict(C=C * constant**2 * sample_weight, n_components=len(model.weights), tol=_TOL)
-    if hasattr(loss, "dual_box"):
-        solution, _ = solve_local_models(
-            X, paths, codes, targets, loss=loss, max_iter=_MOST_EPOCHS, rng=rng,
-            n_jobs=n_jobs, **common,
-        )  # fmt: skip
-    else:
-        now = model.weights * model.weights.dtype.type(constant)
-        start = GatedSolution(now[:, :, :-1].swapaxes(1, 2), now[:, :, -1], np.inf, np.inf, 0)
-        solution = solve_gated_smooth(
-            X, paths, codes, targets, loss=loss, max_iter=_MOST_EPOCHS, start=start, **common
-        )
-    weights = np.concatenate([solution.weights.swapaxes(1, 2), solution.biases[:, :, None]], axis=2)
-    return replace(model, weights=np.ascontiguousarray(weights / weights.dtype.type(constant)))

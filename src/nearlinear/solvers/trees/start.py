@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.utils.extmath import randomized_svd
 
 from ...gates.trees.balanced import columns_seen, count_nodes, count_splits
-from .model import TreeModel, constant_of
+from .model import TreeModel
 
 _MOST_ROWS = 20000  # directions of a split need no more
 _LLOYD_STEPS = 5
@@ -95,7 +95,7 @@ def halving_direction(Z, rng):
     spread = np.mean(np.abs(scores - 0.5 * (low + high)))
     if not spread > 0:
         return None
-    direction[-1] = -0.5 * (low + high) / constant_of(Z)
+    direction[-1] = -0.5 * (low + high)
     return direction / spread
 
 

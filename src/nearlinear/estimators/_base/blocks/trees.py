@@ -1,6 +1,6 @@
 """LDKL from rows in blocks: a tree that starts from a sample and is trained on all rows."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,15 +13,14 @@ from ..outputs import Teller, keeping
 from ..tree_coordinates import TreeCoordinates
 from ..tree_plan import check_size, tree_plan
 from ..trees import (
+    VALIDATION_FRACTION,
     TreeState,
     choose_tree_setting,
     compare_with_linear,
+    comparison_of_splits,
     generator_of,
-    hardening_gap,
-    previous_or_new,
     run_training,
     start_of_tree,
-    watch_of_trees,
 )
 from .memory import SMALLER_BLOCKS
 from .training import train_on_blocks
@@ -72,39 +71,33 @@ def learn_trees_from(model, rows, keeper):
     _require_streaming(model)
     rng, tell, held_out, sample = np.random.RandomState(rows.seed), Teller(model), None, None
     plan = tree_plan(model, rows.sample())
-    if model.early_stopping or plan.is_searched:
-        rows, held_out = rows.split(model.validation_fraction)
+    if plan.is_searched:
+        rows, held_out = rows.split(VALIDATION_FRACTION)
     sample = rows.sample()
     plan = tree_plan(model, sample)
     check_size(model, sample, plan, rows.memory, f"lower depth, or {SMALLER_BLOCKS}")
     setting, tried = choose_tree_setting(model, sample, plan, rng, tell)
-    coordinates, (start,) = previous_or_new(model, sample, plan, setting)
+    coordinates = TreeCoordinates.of(model, sample)
     batch = batch_on(model.device, rows.rows_a_step(plan.batch_size))
-    watch, compare = watch_of_trees(
-        model, sample, held_out if model.early_stopping else None, coordinates, tell
-    )
-    Z, generator, annealing = coordinates.rows(sample.X), generator_of(rng), plan.annealing
-    if start is None:
-        start = start_of_tree(
-            model, plan, setting, Z, coordinates.targets(sample), sample.weight, generator,
-            coordinates.n_seen,
-        )  # fmt: skip
-    else:
-        # the splits are good: blurring them again would lose them
-        annealing = replace(annealing, first=annealing.last)
+    watch, compare = Watch(tell.steps("epoch")), comparison_of_splits(sample, coordinates)
+    Z, generator = coordinates.rows(sample.X), generator_of(rng)
+    start = start_of_tree(
+        model, plan, setting, Z, coordinates.targets(sample), sample.weight, generator,
+        coordinates.n_seen,
+    )  # fmt: skip
     is_cpu = model.device == "cpu"
     make = on_device(model.device, TreeTraining)
     take = _TakeBlock(coordinates, batch) if is_cpu else _TakeScaled(coordinates)
     training = make(
         start if is_cpu else (start,), Z, n_rows=rows.n_rows, n_batches=rows.count_batches(batch),
         loss=plan.loss, ridge=1.0 / (setting.C * rows.total_weight),
-        direction_ridges=plan.direction_penalties, annealing=annealing, n_epochs=plan.n_epochs,
+        direction_ridges=plan.direction_penalties, annealing=plan.annealing, n_epochs=plan.n_epochs,
         batch_size=batch,
         learning_rate=plan.learning_rate * np.sqrt(plan.batch_size / batch),
         jitter=setting.jitter, rng=generator, compare=compare, n_jobs=model.n_jobs,
     )  # fmt: skip
 
-    with keeping("the best model so far is") as interruption:
+    with keeping("the model trained so far is") as interruption:
         train_on_blocks(training, rows, watch, keeper, take)
     tree = watch.best
     if plan.is_searched and held_out is not None and watch.history:
@@ -118,7 +111,6 @@ def learn_trees_from(model, rows, keeper):
     attributes = {
         "history_": watch.history,
         "n_iter_": watch.history[-1].step if watch.history else 1,
-        "hardening_gap_": hardening_gap(watch.history),
         "setting_": setting,
         "settings_tried_": tried,
     }
@@ -128,12 +120,11 @@ def learn_trees_from(model, rows, keeper):
 
 def _require_streaming(model):
     """Refuse what needs all rows at once, or several trainings."""
-    for name, usual in (("n_trees", (1, "auto")), ("n_init", (1,)), ("solver", ("adam",))):
+    for name, usual in (("n_trees", (1, "auto")), ("solver", ("adam",))):
         if getattr(model, name) not in usual:
             raise ValueError(
                 f"{name}={getattr(model, name)!r} needs all rows at once: give {usual[0]!r} "
                 "for rows in blocks."
             )
-    for name in ("polish", "pruning"):
-        if getattr(model, name):
-            raise ValueError(f"{name} needs all rows at once: leave it out for rows in blocks.")
+    if model.pruning:
+        raise ValueError("pruning needs all rows at once: leave it out for rows in blocks.")

@@ -94,5 +94,5 @@ def _state_of_file(model, rows):
     tree, _ = tree_and_projection(model.predictor_)
     if isinstance(rows.task, Regression):
         coordinates = replace(coordinates, offset=float(tree.intercept[0]))
-    names = ("history_", "n_iter_", "hardening_gap_", "setting_", "settings_tried_")
+    names = ("history_", "n_iter_", "setting_", "settings_tried_")
     return TreeState(coordinates, {k: v for k, v in vars(model).items() if k in names})

@@ -17,7 +17,6 @@ from ..tree_coordinates import TreeCoordinates
 from ..tree_plan import tree_plan
 from ..trees import TreeState, generator_of
 from .coordinates import BLOCK, mean_of, precision_of
-from .scores import positions_of
 
 _LEAF_ROWS, _FEWEST_ROWS = 16, 2048  # a start needs some rows in every leaf, and no more
 
@@ -28,17 +27,13 @@ def learn_trees_from_tensors(model, rows):
 
     from ....gpu.anchors.step import padded
     from ....gpu.trees.adam import TreeTraining, layout_of, models_in
-    from ....gpu.trees.step import hard_scores
 
     _require_plain(model)
     plan, tell = tree_plan(model, rows), Teller(model)
     rng, device = check_random_state(model.random_state), rows.X.device
     generator = torch.Generator(device).manual_seed(int(rng.randint(2**31 - 1)))
-    train, held_out = rows, None
-    if model.early_stopping:
-        train, held_out = rows.split(model.validation_fraction, generator)
-    scaling = scaling_of(model, train)
-    Z = scaled_rows(train.X, scaling)
+    scaling = scaling_of(rows)
+    Z = scaled_rows(rows.X, scaling)
     setting, draw, depth = plan.usual, generator_of(rng), plan.depth(plan.usual)
     n_outputs = rows.task.n_outputs
     draws = draw.spawn(plan.n_trees)
@@ -55,24 +50,10 @@ def learn_trees_from_tensors(model, rows):
     with ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as pool:
         starts = list(pool.map(with_caller_context(start), range(plan.n_trees)))
     layout = layout_of(starts)
-    held_Z = None if held_out is None else scaled_rows(held_out.X, scaling)
-
-    def held_out_score(average):
-        scores = torch.cat([
-            hard_scores(layout, average, part.float()).mean(1) for part in held_Z.split(8192)
-        ])  # fmt: skip
-        is_right = positions_of(scores) == held_out.labels
-        return float((is_right * held_out.weight).sum() / held_out.weight.sum())
-
-    watch = Watch(
-        tell.steps("epoch", "held-out accuracy"),
-        None if held_Z is None else held_out_score,
-        model.n_iter_no_change if model.early_stopping else np.inf,
-        keeps_last=not model.early_stopping,
-    )
+    watch = Watch(tell.steps("epoch"))
     if device.type == "cuda":
         tell("the step is being compiled for the device", {})
-    n_rows, total = train.n_rows, float(train.weight.sum())
+    n_rows, total = rows.n_rows, float(rows.weight.sum())
     batch = padded(-(-n_rows // -(-n_rows // min(n_rows, plan.batch_size))))
     training = TreeTraining(
         starts, Z, n_rows=n_rows, n_batches=-(-n_rows // batch), loss=plan.loss,
@@ -81,10 +62,10 @@ def learn_trees_from_tensors(model, rows):
         learning_rate=plan.learning_rate, jitter=setting.jitter, rng=draw, device=device,
         found=lambda average: average.clone(),
     )  # fmt: skip
-    with keeping("the best model so far is") as interruption:
-        share = train.weight * (n_rows / total)
+    with keeping("the model trained so far is") as interruption:
+        share = rows.weight * (n_rows / total)
         while not training.is_over:
-            training.take(Z, train.labels, share)
+            training.take(Z, rows.labels, share)
             training.end_epoch(watch)
     if watch.best is None:
         raise KeyboardInterrupt  # before the first epoch has ended
@@ -92,7 +73,7 @@ def learn_trees_from_tensors(model, rows):
     trees = models_in(layout, watch.best, plan.node_gate, precision_of(rows.X))
     trees = tuple(coordinates.predictor(tree) for tree in trees)
     attributes = {
-        "history_": watch.history, "n_iter_": watch.history[-1].step, "hardening_gap_": None,
+        "history_": watch.history, "n_iter_": watch.history[-1].step,
         "setting_": setting, "settings_tried_": [],
     }  # fmt: skip
     predictor = trees[0] if len(trees) == 1 else Averaged(trees, (1.0,) * len(trees))
@@ -111,29 +92,27 @@ def rows_to_start(X, depth, generator):
 def _require_plain(model):
     """What tensors are learned with; the rest is there for arrays."""
     for name, value in (
-        ("solver", "adam"), ("polish", False), ("pruning", None), ("warm_start", False),
-        ("global_features", "identity"),
+        ("solver", "adam"), ("pruning", None), ("global_features", "identity"),
     ):  # fmt: skip
         if getattr(model, name) != value:
             raise ValueError(
                 f"From tensors {type(model).__name__} learns with {name}={value!r}: give X as an "
                 "array for the rest."
             )
-    if model.linear_root is True or model.n_init > 1:
+    if model.linear_root is True:
         raise ValueError(
-            f"From tensors {type(model).__name__} learns trees without a linear root, and once: "
-            "give X as an array for the rest."
+            f"{type(model).__name__} has no linear_root=True for tensors: give X as an array."
         )
 
 
-def scaling_of(model, rows):
+def scaling_of(rows):
     """Center and spread of the rows, in double precision, a block at a time."""
     center, weight, moment = mean_of(rows), rows.weight.double(), 0.0
     for part, share in zip(rows.X.split(BLOCK), weight.split(BLOCK)):
         moment += float(share @ (part.double() - center).square().sum(1))
     variance = moment / float(weight.sum()) / rows.X.shape[1]
     scale = float(np.sqrt(variance)) if variance > 0 else 1.0
-    return RowScaling(center.cpu().numpy(), scale, float(model.constant))
+    return RowScaling(center.cpu().numpy(), scale)
 
 
 def scaled_rows(X, scaling):
@@ -152,5 +131,5 @@ def scaled_rows(X, scaling):
     for start in range(0, len(X), BLOCK):
         part = slice(start, start + BLOCK)
         Z[part, :-1] = ((X[part].to(wide) - center) / scaling.scale).to(dtype)
-    Z[:, -1] = scaling.constant
+    Z[:, -1] = 1.0
     return Z

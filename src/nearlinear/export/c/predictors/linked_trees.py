@@ -1,6 +1,5 @@
 """One path down a tree whose nodes name their children."""
 
-from ....kinds import kind_of, rule_for
 from .. import rows as c_rows
 from ..literals import CSourceError, filled
 from ..program import Part
@@ -23,7 +22,7 @@ typedef struct {
 _SLOPES = """
     @_matrix slopes;
     const float *slope_offsets;"""
-_FIELDS = {"tanh": _SLOPES + "\n    float sigma;", "own": _SLOPES}
+_FIELDS = {"tanh": _SLOPES + "\n    float sigma;"}
 _WALK = """
 static void $(const $_tables *m, const float *x, float *scores)
 {
@@ -43,9 +42,6 @@ _SPLIT = "m->split_offsets[node] + @_dot(&m->splits, node, seen)"
 _TANH = """
         const float slope = m->slope_offsets[node] + @_dot(&m->slopes, node, seen);
         const float feature = tanhf(m->sigma * slope);"""
-_OWN = """
-        const float u = m->slope_offsets[node] + @_dot(&m->slopes, node, seen);
-        const float feature = <EXPRESSION>;"""
 _COMPOSED = f"""
         const float split = {_SPLIT};
         feature = tanhf(feature * split);"""
@@ -63,7 +59,6 @@ _AT_END = f"""
 # What stands before the loop, the feature of a node, its turn, its scores, what follows the loop.
 _WALKS = {
     "tanh": ("", _TANH, _SPLIT, _ALONG, ""),
-    "own": ("", _OWN, _SPLIT, _ALONG, ""),
     "compositional": ("\n    float feature = 1.0f;", _COMPOSED, "split", _ALONG, ""),
     "indicator": ("", "", _SPLIT, "", _AT_END),
 }
@@ -74,20 +69,11 @@ def lower_linked(tree, program):
     c_rows.dot(program)
     kind = tree.node_gate.name
     before, feature, turn, scores, end = _WALKS[kind]
-    if kind == "own":
-        feature = filled(feature, expression=_expression(tree.node_gate.function))
     text = filled(_TABLES, fields=_FIELDS.get(kind, "")) + filled(
         _WALK, before=before, feature=feature, turn=turn, scores=scores, end=end
     )
     function = program.define("linked_tree", text)
     return Part(function, _tables(tree, program), tree.n_outputs, tree.cost.multiply_adds)
-
-
-def _expression(feature):
-    """A node feature of u in C."""
-    if kind_of(feature) == "PolynomialNode":
-        return " * ".join(["u"] * feature.degree)
-    return rule_for("c", feature, CSourceError)(feature)
 
 
 def _tables(tree, program):
