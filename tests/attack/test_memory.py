@@ -13,8 +13,6 @@ import nearlinear
 pytestmark = pytest.mark.only_all
 ESTIMATORS = {**SMALL, **SMALL_REGRESSORS}
 LIMITED = [name for name in ESTIMATORS if "max_memory" in getattr(nearlinear, name)().get_params()]
-# Forests do not count the histograms of the screening of pairs, 29 MB at 600 rows x 20 features.
-EXCEEDS = pytest.mark.xfail(reason="memory of the screening of pairs is not counted", strict=True)
 SHAPES = ((200, 3), (600, 20), (1500, 8))
 
 
@@ -25,10 +23,7 @@ def problem(shape, name):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(
-    "name",
-    [pytest.param(name, marks=EXCEEDS) if "LocalForest" in name else name for name in LIMITED],
-)
+@pytest.mark.parametrize("name", LIMITED)
 def test_a_fit_stays_within_max_memory_or_raises(name):
     model = getattr(nearlinear, name)(**ESTIMATORS[name])
     for shape in SHAPES:
