@@ -57,8 +57,8 @@ def test_kernels_that_are_added_or_streamed_give_the_fit_to_all(name):
     some = make(candidates[:20], **settings).fit(X, y)
     assert some.objective_ > whole.objective_ * (1 + 2 * TOL)
     assert_as_good(some.add_kernels(candidates[20:], X, y), whole)
-    stream, chunk_size = iter(candidates), len(candidates) * (3 if make is mllkm else 1) // 2
-    assert_as_good(make(stream, chunk_size=chunk_size, **settings).fit(X, y), whole)
+    chunked = {} if make is mllkm else {"chunk_size": len(candidates) // 2}
+    assert_as_good(make(iter(candidates), **chunked, **settings).fit(X, y), whole)
 
 
 @in_one_test("name", ["sequential", "mllkm"])
@@ -131,9 +131,10 @@ def test_ctrl_c_keeps_what_the_last_whole_chunk_has_left():
 
 @pytest.mark.parametrize("make", [sequential, mllkm])
 def test_a_model_that_forgets_is_as_good_among_those_it_remembers(make):
-    candidates = KERNELS if make is sequential else X
+    candidates = KERNELS if make is sequential else np.concatenate([X, X + 0.2, X - 0.2])
     whole = make(candidates).fit(X, LABELS)
-    found = make(candidates, chunk_size=12, max_refused=6).fit(X, LABELS)
+    chunked = {} if make is mllkm else {"chunk_size": 12}
+    found = make(candidates, max_refused=6, **chunked).fit(X, LABELS)
     assert found.duality_gap_ <= TOL * found.objective_
     n_seen = len(found.kernels_) if make is sequential else found.n_priced_
     assert n_seen < (len(KERNELS) if make is sequential else whole.n_priced_)
