@@ -108,14 +108,3 @@ def test_the_gap_is_below_the_tolerance(overlapping):
 def test_cost_counts_centers_and_one_model(blobs):
     cost = ClusteredSVMClassifier(5, random_state=0).fit(*blobs).cost_
     assert cost.multiply_adds == 5 * 4 + (4 + 1) * 3
-
-
-def test_clusters_are_pruned_to_those_that_differ(rng):
-    X = rng.uniform(-1.0, 1.0, (600, 2))
-    bent = (X[:, 1] > np.abs(X[:, 0]) - 0.3).astype(int)
-    straight = (X[:, 0] > 0.2).astype(int)
-    counts = [
-        len(ClusteredSVMClassifier("pruned", random_state=0).fit(X, y).predictor_.gate.anchors)
-        for y in (bent, straight)
-    ]
-    assert counts[1] == 1 < counts[0] <= 12

@@ -12,12 +12,10 @@ from ..gates.clustering import assign, fit_anchors, limit_to_distinct
 from ..losses import LOSSES
 from ..predictors.locally_linear import LocallyLinear
 from ..solvers.anchors.fixed_gate import copies_in_steps, solve_local_models
-from ._base.anchors import MOST_ANCHORS
 from ._base.capacity import Verdict
 from ._base.checks import at_least, cost, one_of, positive, require_memory, row_copies, shared
-from ._base.local_search import AFFINE, LocalSetting, Scaled, Solved, learn_local
+from ._base.local_search import AFFINE, LocalSetting, Solved, learn_local
 from ._base.model import Model
-from ._base.pruning import LOOSE, LOOSE_EPOCHS, prune
 
 
 class ClusteredSVMClassifier(ClassifierMixin, Model):
@@ -33,11 +31,9 @@ class ClusteredSVMClassifier(ClassifierMixin, Model):
 
     Parameters
     ----------
-    n_clusters : int, "auto" or "pruned", default="auto"
+    n_clusters : int or "auto", default="auto"
         Number of clusters. "auto" finds it on held-out training rows, from one, which is a linear
-        model, to 100, at most one for every ten rows (see Notes). "pruned" begins with up to 200
-        and drops half of them again and again, those whose models differ least from the global
-        one. The fewest whose loss on held-out rows is about the lowest stay.
+        model, to 100, at most one for every ten rows (see Notes).
     alignment : float, default=1.0
         :math:`\lambda`: small values hold the clusters' models to the global one, large values
         make them independent.
@@ -112,13 +108,13 @@ class ClusteredSVMClassifier(ClassifierMixin, Model):
         **shared("tol", "max_iter", "class_weight", "max_memory", "n_jobs", "random_state"),
         "C": [cost(), one_of("auto")],
         "loss": [one_of("auto", "hinge", "squared_hinge", "log_loss")],
-        "n_clusters": [at_least(1), one_of("auto", "pruned")],
+        "n_clusters": [at_least(1), one_of("auto")],
         "alignment": [positive()],
     }
 
     def __init__(
         self,
-        n_clusters: int | Literal["auto", "pruned"] = "auto",
+        n_clusters: int | Auto = "auto",
         *,
         alignment: float = 1.0,
         C: float | Auto = "auto",
@@ -144,64 +140,27 @@ class ClusteredSVMClassifier(ClassifierMixin, Model):
     def _learn(self, rows):
         return learn_local(self, rows, AFFINE, _solve)
 
-    def _solve(self, rows, centers, rng, tol, max_iter, scaled):
-        """The predictor, the models' differences from the common one, and certificates."""
-        labels, _ = assign(rows.X, centers)
-        indices = np.column_stack([np.zeros_like(labels), labels + 1]).astype(np.int32)
-        common = 1.0 / np.sqrt(self.alignment)
-        codes = np.tile(np.array([common, 1.0], dtype=rows.X.dtype), (len(labels), 1))
-        solution, certified = solve_local_models(
-            scaled.rows(rows.X), indices, codes, rows.targets, loss=LOSSES[self.loss],
-            C=self.C * scaled.weight(rows.weight), n_components=len(centers) + 1, tol=tol,
-            max_iter=max_iter,            rng=rng, n_jobs=self.n_jobs,
-        )  # fmt: skip
-        common, gate = rows.X.dtype.type(common), SoftAssignment(centers, 1, 1.0)
-        predictor = scaled.predictor(
-            gate,
-            solution.weights[1:] + common * solution.weights[:1],
-            solution.biases[1:] + common * solution.biases[:1],
-        )
-        differences = scaled.predictor(gate, solution.weights[1:], solution.biases[1:])
-        return Solved(predictor, solution, certified), differences
-
-    def _pruned_centers(self, rows, wanted, rng):
-        """Those of ``wanted`` centers whose models differ most from the common one."""
-
-        def fitted(train, centers):
-            solved, differences = self._solve(train, centers, rng, LOOSE, LOOSE_EPOCHS, Scaled())
-            return solved.predictor, differences
-
-        def begin(train):
-            centers = fit_anchors(train.X, min(wanted, train.n_distinct), rng, train.weight)
-            return len(centers), fitted(train, centers)
-
-        def shorten(train, before, count):
-            centers = before[0].gate.anchors
-            labels, _ = assign(train.X, centers)
-            apart = train.weight * np.abs(before[1](train.X, self.n_jobs)).sum(axis=1)
-            effects = np.bincount(labels, apart, len(centers))
-            return fitted(train, centers[np.sort(np.argsort(-effects, kind="stable")[:count])])
-
-        def losses(found, held_out):
-            scores = found[0](held_out.X, self.n_jobs)
-            return LOSSES[self.loss].value(scores, held_out.targets)
-
-        chosen, _ = prune(rows, rng, begin, shorten, losses)
-        return None if chosen is None else chosen.model[0].gate.anchors
-
 
 def _solve(model, rows, scaled):
     rng, n_features = check_random_state(model.random_state), rows.X.shape[1]
-    wanted = model.n_clusters
-    if wanted == "pruned":
-        wanted = int(np.clip(rows.X.shape[0] // 50, 1, MOST_ANCHORS[wanted]))
-    wanted = limit_to_distinct(wanted, rows.n_distinct, "n_clusters")
-    numbers = wanted * (n_features + 1) * (rows.targets.shape[1] + 1)
+    n_clusters = limit_to_distinct(model.n_clusters, rows.n_distinct, "n_clusters")
+    numbers = n_clusters * (n_features + 1) * (rows.targets.shape[1] + 1)
     numbers = numbers * (1 + copies_in_steps(model.loss)) + 4 * rows.targets.size
     require_memory(8 * numbers + row_copies(rows.X), model.max_memory, "lower n_clusters")
-    centers = None
-    if model.n_clusters == "pruned":
-        centers = model._pruned_centers(rows, wanted, rng)
-    if centers is None:
-        centers = fit_anchors(rows.X, wanted, rng, rows.weight)
-    return model._solve(rows, centers, rng, model.tol, model.max_iter, scaled)[0]
+    centers = fit_anchors(rows.X, n_clusters, rng, rows.weight)
+    labels, _ = assign(rows.X, centers)
+    indices = np.column_stack([np.zeros_like(labels), labels + 1]).astype(np.int32)
+    common = 1.0 / np.sqrt(model.alignment)
+    codes = np.tile(np.array([common, 1.0], dtype=rows.X.dtype), (len(labels), 1))
+    solution, certified = solve_local_models(
+        scaled.rows(rows.X), indices, codes, rows.targets, loss=LOSSES[model.loss],
+        C=model.C * scaled.weight(rows.weight), n_components=len(centers) + 1, tol=model.tol,
+        max_iter=model.max_iter, rng=rng, n_jobs=model.n_jobs,
+    )  # fmt: skip
+    common, gate = rows.X.dtype.type(common), SoftAssignment(centers, 1, 1.0)
+    predictor = scaled.predictor(
+        gate,
+        solution.weights[1:] + common * solution.weights[:1],
+        solution.biases[1:] + common * solution.biases[:1],
+    )
+    return Solved(predictor, solution, certified)
