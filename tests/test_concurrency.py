@@ -222,7 +222,7 @@ STEPS = {
     "tree": {"max_iter": 30},
     "forest": {"max_iter": 30},
     "leaves": {"max_iter": 30},
-    "local kernels": {"tol": 1e-6, "max_insertions": 1},
+    "local kernels": {"tol": 1e-6},
     "gated lines": {"C": 10.0, "max_iter": 30},
     "gated machines": {"C": 10.0, "max_iter": 30},
 }

@@ -12,8 +12,6 @@ import nearlinear
 
 pytestmark = pytest.mark.only_all
 ESTIMATORS = {**SMALL, **SMALL_REGRESSORS}
-# Forests do not count the histograms of the screening of pairs, 29 MB at 600 rows x 20 features.
-EXCEEDS = pytest.mark.xfail(reason="memory of the screening of pairs is not counted", strict=True)
 SHAPES = ((200, 3), (600, 20), (1500, 8))
 
 
@@ -24,10 +22,7 @@ def problem(shape, name):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(
-    "name",
-    [pytest.param(name, marks=EXCEEDS) if "LocalForest" in name else name for name in ESTIMATORS],
-)
+@pytest.mark.parametrize("name", ESTIMATORS)
 def test_a_fit_stays_within_max_memory_or_raises(name):
     model = getattr(nearlinear, name)(**ESTIMATORS[name])
     for shape in SHAPES:

@@ -451,9 +451,7 @@ WRONG = {
     "categorical_features": [0.5],
     "grower": [],  # has a sentence of its own, see test_local_forest.py
     "interaction_cst": ["pairs"],
-    "l2_regularization": [-0.1],
     "max_features": [0, 1.5],
-    "root_C": [0.0, "much"],
     "leaf_model": ["quadratic"],
     "leaf_penalty": [0.0, "strong"],
     "max_leaves": [1, 2.5],
@@ -486,7 +484,6 @@ WRONG = {
     "jitter": [-0.1],
     "kernel": ["poly"],
     "kernels": [],  # has sentences of its own, see below
-    "landmarks": ["random"],
     "learn_metric": ["yes"],
     "learning_rate": [0.0],
     "local_model": ["quadratic"],
@@ -517,7 +514,6 @@ WRONG = {
     "length_exponent": [-0.1, 1.5, "trace"],
     "linear_root": ["maybe", None],
     "normalization": ["l2", True],
-    "overlap": [0, 1.5, "much"],
     "p": [0.5],
     "per_feature": ["yes"],
     "profile": ["cosine"],
@@ -535,7 +531,6 @@ WRONG = {
     "vote": ["loud"],
     "warm_start": ["yes"],
     "weight_solver": ["gradient"],
-    "width": ["narrow", 2.0],
 }
 # Estimators that read a parameter differently.
 WRONG_HERE = {

@@ -58,12 +58,12 @@ def test_auto_stays_with_a_line_where_there_is_no_more(rng, dtype):
 
 def test_cells_of_one_class_and_of_few_rows_are_served():
     rng = np.random.default_rng(0)
-    corners = np.array([[0.0, 0.0], [9.0, 0.0], [0.0, 9.0]])
-    X = np.repeat(corners, [40, 30, 5], axis=0) + 0.1 * rng.standard_normal((75, 2))
-    y = np.repeat([0, 1, 0], [40, 30, 5])
-    X = np.concatenate([X, X[:10], X[70:72]])
+    corners = np.array([[0.0, 0.0], [9.0, 9.0], [0.0, 9.0]])
+    X = np.repeat(corners, [2000, 1500, 5], axis=0) + 0.1 * rng.standard_normal((3505, 2))
+    y = np.repeat([0, 1, 0], [2000, 1500, 5])
+    X = np.concatenate([X, X[:10], X[3500:3502]])
     y = np.concatenate([y, 1 - y[:10], [1, 0]])  # some rows have both labels
-    model = DCPredClassifier(3, n_landmarks=8, overlap=1, random_state=0).fit(X, y)
+    model = DCPredClassifier(3, n_landmarks=8, random_state=0).fit(X, y)
     counts = sorted(np.diff(model.predictor_.starts).tolist())
     assert counts == [0, 5, 8]  # one class; five distinct rows; more rows than landmarks
     cell = int(np.flatnonzero(np.diff(model.predictor_.starts) == 0)[0])
@@ -73,35 +73,23 @@ def test_cells_of_one_class_and_of_few_rows_are_served():
 
 def test_classes_share_the_landmarks_and_each_is_its_own_problem(blobs):
     X, y = blobs
-    model = DCPredClassifier(2, n_landmarks=4, overlap=2, random_state=0).fit(X, y)
-    alone = DCPredClassifier(2, n_landmarks=4, overlap=2, random_state=0).fit(X, y == 1)
+    model = DCPredClassifier(2, n_landmarks=4, random_state=0).fit(X, y)
+    alone = DCPredClassifier(2, n_landmarks=4, random_state=0).fit(X, y == 1)
     assert model.predictor_.slopes.shape == (8, 3, 4)
     np.testing.assert_allclose(
         model.decision_function(X)[:, 1], alone.decision_function(X), atol=1e-5
     )
 
 
-@pytest.mark.parametrize("landmarks", ["kmeans", "dual"])
-def test_weight_k_equals_k_copies_in_any_order(moons, rng, landmarks):
+def test_weight_k_equals_k_copies_in_any_order(moons, rng):
     X, y = moons
     weight = rng.integers(1, 4, len(y))
-    settings = {"n_clusters": 3, "n_landmarks": 5, "landmarks": landmarks, "random_state": 0}
+    settings = {"n_clusters": 3, "n_landmarks": 5, "random_state": 0}
     weighted = DCPredClassifier(**settings).fit(X, y, sample_weight=weight)
     order = rng.permutation(weight.sum())
     copied = DCPredClassifier(**settings, n_jobs=2)
     copied.fit(np.repeat(X, weight, axis=0)[order], np.repeat(y, weight)[order])
     np.testing.assert_array_equal(weighted.decision_function(X), copied.decision_function(X))
-
-
-def test_landmarks_of_the_dual_stand_at_the_border(moons):
-    X, y = moons
-    at = {
-        way: DCPredClassifier(1, n_landmarks=8, landmarks=way, random_state=0).fit(X, y)
-        for way in ("kmeans", "dual")
-    }
-    margins = {way: np.abs(at["kmeans"].decision_function(m.predictor_.landmarks)).mean()
-               for way, m in at.items()}  # fmt: skip
-    assert margins["dual"] < margins["kmeans"]
 
 
 def test_gamma_is_relative_and_values_have_no_unit(wave):

@@ -165,7 +165,7 @@ def test_one_component_from_columns_gives_the_machine_of_squared_slacks(moons, k
 
 def test_one_component_by_mini_batches_gives_about_the_linear_machine(moons):
     X, y = moons
-    model = make(n_copies=1, solver="adam", max_epochs=300, batch_size=32).fit(X, y)
+    model = make(n_copies=1, solver="adam", max_epochs=2000).fit(X, y)
     svc = SVC(kernel="linear", C=2.0, tol=1e-6).fit(X, y)
     best = 0.5 * (svc.coef_**2).sum()
     best += 2.0 * np.maximum(0.0, 1.0 - (2 * y - 1) * svc.decision_function(X)).sum()
@@ -175,7 +175,7 @@ def test_one_component_by_mini_batches_gives_about_the_linear_machine(moons):
 
 def test_one_component_by_mini_batches_gives_about_linear_regression(wave):
     X, y = wave
-    model = make("Regressor", n_copies=1, solver="adam", max_epochs=300, batch_size=32)
+    model = make("Regressor", n_copies=1, solver="adam", max_epochs=2000)
     model.set_params(epsilon=0.05).fit(X, 100.0 + y)
     svr = SVR(kernel="linear", C=2.0 * y.std(), epsilon=0.05 * y.std()).fit(X, 100.0 + y)
     np.testing.assert_allclose(model.predict(X), svr.predict(X), atol=0.1)
@@ -185,7 +185,7 @@ def test_one_component_by_mini_batches_gives_about_linear_regression(wave):
 @pytest.mark.parametrize("solver", ["smo", "adam"])
 def test_a_gate_held_at_zero_gives_the_machine_of_the_mean(data, task, solver):
     X, y = data[0], data[1][task]
-    extra = {"max_epochs": 500, "batch_size": 30} if solver == "adam" else {}
+    extra = {"max_epochs": 3000} if solver == "adam" else {}
     model = make(
         task, gate_penalty=1e6, max_iter=50, tol=1e-5, solver=solver, **extra
     ).fit(X, y)  # fmt: skip
@@ -662,7 +662,7 @@ def test_mini_batches_reach_about_the_objective_of_machines(data):
     X, y = data[0], data[1]["Classifier"]
     settings = {"gate": Halves(), "n_copies": 2}
     exact = make(tol=1e-5, **settings).fit(X, y)
-    batches = make(solver="adam", max_epochs=500, batch_size=30, **settings).fit(X, y)
+    batches = make(solver="adam", max_epochs=3000, **settings).fit(X, y)
     assert exact.objective_ * (1 - 1e-5) <= batches.objective_ <= 1.02 * exact.objective_
 
 

@@ -141,7 +141,7 @@ def test_few_rows_have_few_models_and_no_warning(method):
     assert len(model.predictor_.biases) <= 6
 
 
-@each
+@pytest.mark.parametrize("method", [LLSVMClassifier, LCCSVMClassifier])
 def test_the_setting_tells_how_many_there_are(method, circles):
     X, y = circles
     number = "n_clusters" if method is ClusteredSVMClassifier else "n_anchors"

@@ -593,7 +593,7 @@ def test_a_strange_number_of_support_rows_is_refused(n_support):
 def test_what_has_no_parts_is_refused():
     X = rows()
     labels, ones = (X[:, 0] > 0).astype(np.int64), np.ones(50)
-    neighbors = NeighborhoodSVM(X, labels, ones, 0 * ones, 2, 5, 0.0, 1e-3)
+    neighbors = NeighborhoodSVM(X, labels, ones, 2, 5, 0.0, 1e-3)
     with pytest.raises(TypeError, match="SVM-KNN trains a new machine around every row"):
         explain(neighbors, X)
     with pytest.raises(TypeError, match="holds a function"):

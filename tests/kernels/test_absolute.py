@@ -33,7 +33,7 @@ MODELS = {
         lambda model: model.sharpness_,
     ),
     "learned vectors": (
-        lambda s: CPSPClassifier(5, gamma=s, width="fixed", max_iter=1, random_state=0),
+        lambda s: CPSPClassifier(5, gamma=s, max_iter=0, random_state=0),
         lambda model: model.gamma_,
     ),
 }

@@ -16,7 +16,7 @@ def make(rng, *, n_rows=40, n_features=3, n_classes=2, n_neighbors=12, gamma=0.0
     rows = rng.standard_normal((n_rows, n_features))
     labels = rng.integers(n_classes, size=n_rows)
     settings = {
-        "upper": rng.uniform(0.5, 2.0, n_rows), "ridge": np.zeros(n_rows), "tol": TIGHT, **settings,
+        "upper": rng.uniform(0.5, 2.0, n_rows), "tol": TIGHT, **settings,
     }  # fmt: skip
     return NeighborhoodSVM(
         rows=rows, labels=labels, n_classes=n_classes, n_neighbors=n_neighbors, gamma=gamma,
@@ -50,17 +50,14 @@ def test_equal_neighbors_have_a_kernel_of_ones(gamma):
 
 
 @pytest.mark.passes
-@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
-def test_dual_is_solved_to_the_optimum(rng, loss):
+def test_dual_is_solved_to_the_optimum(rng):
     points = rng.standard_normal((12, 3))
     gram, signs = points @ points.T + 1.0, np.where(rng.random(12) > 0.5, 1.0, -1.0)
-    C = rng.uniform(0.5, 2.0, 12)
-    upper, ridge = (C, np.zeros(12)) if loss == "hinge" else (np.full(12, np.inf), 0.5 / C)
-    dual, scores = np.empty(12), np.empty(12)
-    assert _solve_dual(gram, signs, upper, ridge, TIGHT, dual, scores, np.empty((12, 12)))
-    expected, optimum = svm.solve_dual(gram, signs, upper, ridge)
+    upper, dual, scores = rng.uniform(0.5, 2.0, 12), np.empty(12), np.empty(12)
+    assert _solve_dual(gram, signs, upper, TIGHT, dual, scores, np.empty((12, 12)))
+    expected, optimum = svm.solve_dual(gram, signs, upper, np.zeros(12))
     a = dual * signs
-    assert dual.sum() - 0.5 * a @ gram @ a - 0.5 * ridge @ dual**2 == pytest.approx(optimum)
+    assert dual.sum() - 0.5 * a @ gram @ a == pytest.approx(optimum)
     np.testing.assert_allclose(scores, gram @ a, atol=1e-10)
     # both solvers stop at a slope of about 1e-8 of a problem that is flat in some directions
     np.testing.assert_allclose(scores, gram @ (expected * signs), atol=1e-5)
@@ -99,8 +96,7 @@ def test_scores_are_those_of_the_definition(rng, gamma):
     predictor = make(rng, gamma=gamma)
     queries, signs = rng.standard_normal((10, 3)), np.where(predictor.labels == 1, 1.0, -1.0)
     expected = [
-        reference.score(x, predictor.rows, signs, predictor.upper, predictor.ridge, 12, gamma)
-        for x in queries
+        reference.score(x, predictor.rows, signs, predictor.upper, 12, gamma) for x in queries
     ]
     np.testing.assert_allclose(predictor(queries)[:, 0], expected, atol=1e-5)  # as above
 
@@ -111,8 +107,7 @@ def test_scores_of_several_classes_are_one_against_the_rest(rng):
     for c in range(3):
         signs = np.where(predictor.labels == c, 1.0, -1.0)
         expected = [
-            reference.score(x, predictor.rows, signs, predictor.upper, predictor.ridge, 12, 0.0)
-            for x in queries
+            reference.score(x, predictor.rows, signs, predictor.upper, 12, 0.0) for x in queries
         ]
         np.testing.assert_allclose(predictor(queries)[:, c], expected, atol=1e-5)  # as above
 
@@ -120,15 +115,13 @@ def test_scores_of_several_classes_are_one_against_the_rest(rng):
 def test_neighbors_that_agree_decide_without_a_machine():
     rows = np.array([[0.0], [0.1], [0.2], [9.0], [9.1], [9.2]])
     labels = np.array([0, 0, 0, 1, 1, 1])
-    predictor = NeighborhoodSVM(rows, labels, np.ones(6), np.zeros(6), 2, 3, 0.0, TIGHT)
+    predictor = NeighborhoodSVM(rows, labels, np.ones(6), 2, 3, 0.0, TIGHT)
     np.testing.assert_array_equal(predictor(np.array([[0.0], [9.0]])), [[-1.0], [1.0]])
 
 
 def test_a_class_without_neighbors_scores_minus_one(rng):
     rows = np.array([[0.0], [0.1], [0.2], [9.0]])
-    predictor = NeighborhoodSVM(
-        rows, np.array([0, 1, 0, 2]), np.ones(4), np.zeros(4), 3, 3, 0.0, TIGHT
-    )
+    predictor = NeighborhoodSVM(rows, np.array([0, 1, 0, 2]), np.ones(4), 3, 3, 0.0, TIGHT)
     scores = predictor(np.array([[0.05]]))
     assert scores[0, 2] == -1.0
     assert -1.0 < scores[0, 0] != scores[0, 1]
@@ -138,9 +131,7 @@ def test_a_class_without_neighbors_scores_minus_one(rng):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_a_class_without_neighbors_is_never_answered(rng, gamma, dtype):
     rows, labels = rng.standard_normal((200, 2)).astype(dtype), rng.integers(12, size=200)
-    predictor = NeighborhoodSVM(
-        rows, labels, np.full(200, 30.0), np.zeros(200), 12, 9, gamma, TIGHT
-    )
+    predictor = NeighborhoodSVM(rows, labels, np.full(200, 30.0), 12, 9, gamma, TIGHT)
     queries = (3.0 * rng.standard_normal((100, 2))).astype(dtype)
     scores, near = predictor(queries), labels[predictor.nearest(queries)]
     is_near = (near[:, :, None] == np.arange(12)).any(axis=1)
@@ -186,5 +177,5 @@ def test_cost_counts_the_search_and_the_local_kernel(rng):
     cost = make(rng, n_classes=3).cost
     assert cost.multiply_adds == 3 * (40 + 12 * 12)
     assert cost.times_linear == pytest.approx(cost.multiply_adds / (3 * 3))
-    # rows, labels, box and diagonal, and four numbers
-    assert cost.n_bytes == 8 * (40 * 3 + 3 * 40)
+    # rows, labels, upper bounds, and four numbers
+    assert cost.n_bytes == 8 * (40 * 3 + 2 * 40)

@@ -21,12 +21,12 @@ def local_problem(x, points):
     return (x - center) * scale, (points - center) * scale
 
 
-def score(x, rows, signs, upper, ridge, n_neighbors, gamma):
+def score(x, rows, signs, upper, n_neighbors, gamma):
     """f(x) of the machine around x for labels ``signs`` of ±1."""
     near = np.argsort(np.linalg.norm(rows - x, axis=1), kind="stable")[:n_neighbors]
     if len(set(signs[near])) == 1:
         return signs[near[0]]
     query, points = local_problem(x, rows[near])
     gram = kernel(points, points, gamma)
-    alpha, _ = solve_dual(gram, signs[near], upper[near], ridge[near])
+    alpha, _ = solve_dual(gram, signs[near], upper[near], np.zeros(len(near)))
     return float(kernel(query[None], points, gamma)[0] @ (alpha * signs[near]))

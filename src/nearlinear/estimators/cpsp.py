@@ -1,7 +1,5 @@
 """CPSP: a kernel machine of few basis vectors, which are learned."""
 
-from typing import Literal
-
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
@@ -44,8 +42,6 @@ class CPSPClassifier(ClassifierMixin, Model):
         Sharpness of the Gaussian that training starts with, relative to the median squared
         distance between distinct rows (of more than 500, about 500 stand for all);
         ``kernels.Absolute(number)`` is γ itself.
-    width : {"learned", "fixed"}, default="learned"
-        Whether gamma is learned, too.
     max_iter : int, default=50
         Most L-BFGS iterations on the basis; 0 keeps the k-means centers that it starts from.
     tol : float, default=1e-3
@@ -102,7 +98,6 @@ class CPSPClassifier(ClassifierMixin, Model):
         **shared("C", "tol", "class_weight", "n_jobs", "random_state"),
         "n_basis": [at_least(1), one_of("auto")],
         "gamma": [positive(), Absolute],
-        "width": [one_of("learned", "fixed")],
         "max_iter": [at_least(0)],
     }
 
@@ -112,7 +107,6 @@ class CPSPClassifier(ClassifierMixin, Model):
         *,
         C: float = 1.0,
         gamma: float | Absolute = 2.0,
-        width: Literal["learned", "fixed"] = "learned",
         max_iter: int = 50,
         tol: float = 1e-3,
         class_weight: ClassWeight = None,
@@ -122,7 +116,6 @@ class CPSPClassifier(ClassifierMixin, Model):
         self.n_basis = n_basis
         self.C = C
         self.gamma = gamma
-        self.width = width
         self.max_iter = max_iter
         self.tol = tol
         self.class_weight = class_weight
@@ -143,7 +136,7 @@ class CPSPClassifier(ClassifierMixin, Model):
             rows.X, rows.targets.astype(np.float64), self.C * rows.weight,
             fit_class_anchors(rows.X, rows.labels, n_basis, rng, rows.weight),
             absolute(self.gamma, lambda gamma: gamma / RowScales(rows.X).squared_distance),
-            tol=self.tol, max_iter=self.max_iter, learns_width=self.width == "learned",
+            tol=self.tol, max_iter=self.max_iter,
         )  # fmt: skip
         if found.decrement > _LOOSE:
             warn_user(

@@ -1,7 +1,6 @@
 """DC-Pred++: cells, and in each a few Gaussians with slopes."""
 
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
@@ -16,7 +15,6 @@ from ..losses import SquaredError, SquaredHinge
 from ..predictors.gaussian_cells import GaussianCells
 from ..predictors.locally_linear import LocallyLinear
 from ..solvers.anchors.linear_root import solve_linear
-from ..solvers.cells.landmarks import machine_memory
 from ..solvers.cells.newton import (
     constant_cell,
     every_row,
@@ -49,7 +47,8 @@ class DCPredClassifier(ClassifierMixin, Model):
 
     where the norm is that of the kernel's own space: this is the kernel SVM with the squared
     hinge, restricted to a few Gaussians and their derivatives. The problem is convex and solved
-    to the optimum. Scores jump where a row passes from one cell to the next.
+    to the optimum. Scores jump where a row passes from one cell to the next. At most 64 clusters
+    with fewer than 1000 rows on average are fitted to the rows of the two nearest clusters.
 
     Parameters
     ----------
@@ -60,18 +59,11 @@ class DCPredClassifier(ClassifierMixin, Model):
     n_landmarks : int or "auto", default="auto"
         Number of landmarks of a cell. "auto" is 16, or fewer of wide rows: a cell solves a system
         of n_landmarks × (n_features + 1) unknowns, at most 2000 and two for each of its rows.
-    landmarks : {"kmeans", "dual"}, default="kmeans"
-        Where landmarks stand: at k-means centers of the cell's rows, or of the support vectors
-        of a kernel machine that is fitted in the cell first, weighted by their squared dual
-        coefficients. "dual" is the paper's way. It takes longer and has brought nothing.
     gamma : float, default=2.0
         Sharpness of the Gaussians, relative to the median squared distance inside a cell,
         averaged over the cells.
     C : float, default=10.0
         Weight of the losses.
-    overlap : int or "auto", default="auto"
-        In how many cells a training row counts, the nearest first. "auto" is 2 where a cell has
-        fewer than 1000 rows on average, else 1. It is 1 for more than 64 cells.
     class_weight : dict, "balanced" or None, default=None
         Factor on the weight of each class.
     n_jobs : int or None, default=None
@@ -103,7 +95,8 @@ class DCPredClassifier(ClassifierMixin, Model):
     After [1]_, as far as its idea is public: pseudo-landmarks that differ from a landmark in one
     feature cost one more inner product for all of them together. Differs in: pseudo-landmarks in
     the limit of a small step, where they are derivatives of the Gaussian; coefficients are fitted
-    to the labels and not to a kernel machine, which need not be trained at all; several classes
+    to the labels and not to a kernel machine, which is not trained at all: landmarks are k-means
+    centers of the rows of a cell and not of its support vectors; several classes
     share the landmarks, each against the rest; the number of cells is chosen on held-out rows.
 
     References
@@ -124,9 +117,7 @@ class DCPredClassifier(ClassifierMixin, Model):
         **shared("C", "class_weight", "n_jobs", "random_state"),
         "n_clusters": [at_least(1), one_of("auto")],
         "n_landmarks": [at_least(1), one_of("auto")],
-        "landmarks": [one_of("kmeans", "dual")],
         "gamma": [cost()],
-        "overlap": [at_least(1), one_of("auto")],
     }
 
     def __init__(
@@ -134,20 +125,16 @@ class DCPredClassifier(ClassifierMixin, Model):
         n_clusters: int | Auto = "auto",
         *,
         n_landmarks: int | Auto = "auto",
-        landmarks: Literal["kmeans", "dual"] = "kmeans",
         gamma: float = 2.0,
         C: float = 10.0,
-        overlap: int | Auto = "auto",
         class_weight: ClassWeight = None,
         n_jobs: int | None = None,
         random_state: Seed = None,
     ):
         self.n_clusters = n_clusters
         self.n_landmarks = n_landmarks
-        self.landmarks = landmarks
         self.gamma = gamma
         self.C = C
-        self.overlap = overlap
         self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -166,7 +153,8 @@ class DCPredRegressor(RegressorMixin, Model):
 
     Every cell minimizes :math:`\frac{1}{2} \|f - b_c\|_k^2 + C \sum_i (y_i - f(x_i))^2` over all
     functions of this form, with the norm of the kernel's own space: one linear system. Values
-    jump where a row passes from one cell to the next.
+    jump where a row passes from one cell to the next. At most 64 clusters with fewer than 1000
+    rows on average are fitted to the rows of the two nearest clusters.
 
     Parameters
     ----------
@@ -182,9 +170,6 @@ class DCPredRegressor(RegressorMixin, Model):
         averaged over the cells.
     C : float, default=10.0
         Weight of the losses, of values in units of their spread.
-    overlap : int or "auto", default="auto"
-        In how many cells a training row counts, the nearest first. "auto" is 2 where a cell has
-        fewer than 1000 rows on average, else 1. It is 1 for more than 64 cells.
     n_jobs : int or None, default=None
         Threads; results do not depend on it.
     random_state : int, RandomState or None, default=None
@@ -227,13 +212,11 @@ class DCPredRegressor(RegressorMixin, Model):
     settings_tried_: list[Verdict]
 
     _takes_sparse = False
-    landmarks = "kmeans"
     _parameter_constraints = {
         **shared("C", "n_jobs", "random_state"),
         "n_clusters": [at_least(1), one_of("auto")],
         "n_landmarks": [at_least(1), one_of("auto")],
         "gamma": [cost()],
-        "overlap": [at_least(1), one_of("auto")],
     }
 
     def __init__(
@@ -243,7 +226,6 @@ class DCPredRegressor(RegressorMixin, Model):
         n_landmarks: int | Auto = "auto",
         gamma: float = 2.0,
         C: float = 10.0,
-        overlap: int | Auto = "auto",
         n_jobs: int | None = None,
         random_state: Seed = None,
     ):
@@ -251,7 +233,6 @@ class DCPredRegressor(RegressorMixin, Model):
         self.n_landmarks = n_landmarks
         self.gamma = gamma
         self.C = C
-        self.overlap = overlap
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -296,8 +277,6 @@ def _require_memory(model, rows):
     n_landmarks = min(count_landmarks(model, n_rows, n_features), rows.n_distinct)
     of_rows = 2 * 8 * n_rows * (2 * n_landmarks + n_features + 8 * rows.targets.shape[1])
     of_matrix = solving_memory(n_landmarks * (n_features + 1))
-    if model.landmarks == "dual":
-        of_matrix += machine_memory(n_features)
     n_matrices = min(count_threads(model.n_jobs), _max_clusters(model, rows))
     size = of_rows + n_matrices * of_matrix + row_copies(rows.X)
     advice = "lower n_landmarks" if n_landmarks > 1 else "give rows of fewer columns, by PCA say"

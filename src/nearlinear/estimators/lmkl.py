@@ -29,7 +29,7 @@ from ..solvers.machine.bias import FreeBias
 from ..solvers.watch import Watch
 from ._base import gating
 from ._base.capacity import Verdict
-from ._base.checks import at_least, one_of, positive, require_memory, shared
+from ._base.checks import at_least, one_of, require_memory, shared
 from ._base.localized import (
     SHUT,
     Localized,
@@ -47,6 +47,7 @@ from ._base.values.loss_weight import WEIGHT, learn_weighted
 _MOST_DUAL_ROWS = 10_000
 # "adam": the target for the number of steps, and the fewest and most passes over the rows.
 _STEPS, _EPOCHS = 8000, (20, 500)
+_BATCH_SIZE, _LEARNING_RATE = 256, 0.1  # of "adam"
 # L-BFGS keeps ten pairs of steps, and gates, gradients and their copies come on top.
 _GATE_COPIES = 40
 
@@ -59,8 +60,6 @@ _CONSTRAINTS = {
     "gate_penalty": [at_least(0.0, Real)],
     "n_init": [at_least(1)],
     "max_epochs": [at_least(1), None],
-    "batch_size": [at_least(1)],
-    "learning_rate": [positive()],
 }
 
 
@@ -125,10 +124,6 @@ class LMKLClassifier(ClassifierMixin, Model):
     max_epochs : int or None, default=None
         Passes of "adam" over the rows. None stands for as many as make about 8,000 steps, between
         20 and 500.
-    batch_size : int, default=256
-        Rows in a step of "adam".
-    learning_rate : float, default=0.1
-        The largest step of "adam".
     class_weight : dict, "balanced" or None, default=None
         A factor on the weight of each class. "balanced" gives all classes the same total weight.
     n_jobs : int or None, default=None
@@ -228,8 +223,6 @@ class LMKLClassifier(ClassifierMixin, Model):
         tol: float = 1e-3,
         max_iter: int = 50,
         max_epochs: int | None = None,
-        batch_size: int = 256,
-        learning_rate: float = 0.1,
         class_weight: ClassWeight = None,
         n_jobs: int | None = None,
         random_state: Seed = None,
@@ -248,8 +241,6 @@ class LMKLClassifier(ClassifierMixin, Model):
         self.tol = tol
         self.max_iter = max_iter
         self.max_epochs = max_epochs
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
         self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -331,10 +322,6 @@ class LMKLRegressor(RegressorMixin, Model):
     max_epochs : int or None, default=None
         Passes of "adam" over the rows. None stands for as many as make about 8,000 steps, between
         20 and 500.
-    batch_size : int, default=256
-        Rows in a step of "adam".
-    learning_rate : float, default=0.1
-        The largest step of "adam".
     n_jobs : int or None, default=None
         Number of threads. Results do not depend on it.
     random_state : int, RandomState or None, default=None
@@ -433,8 +420,6 @@ class LMKLRegressor(RegressorMixin, Model):
         tol: float = 1e-3,
         max_iter: int = 50,
         max_epochs: int | None = None,
-        batch_size: int = 256,
-        learning_rate: float = 0.1,
         n_jobs: int | None = None,
         random_state: Seed = None,
         verbose: int = 0,
@@ -453,8 +438,6 @@ class LMKLRegressor(RegressorMixin, Model):
         self.tol = tol
         self.max_iter = max_iter
         self.max_epochs = max_epochs
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -570,7 +553,7 @@ def _learn_by_batches(model, setup, gate, maps, rng):
         gated = learn_gated_models(
             X, problem.targets.astype(X.dtype), np.maximum(problem.upper, -problem.lower), start,
             maps, _primal_loss(model), penalty=model.gate_penalty * model.C, max_epochs=n_epochs,
-            batch_size=model.batch_size, learning_rate=model.learning_rate, rng=rng,
+            batch_size=_BATCH_SIZE, learning_rate=_LEARNING_RATE, rng=rng,
             watch=Watch(tell.steps("step")),
         )  # fmt: skip
         return _primal_output(model, rows, problem, gated, n_epochs)
@@ -581,7 +564,7 @@ def _learn_by_batches(model, setup, gate, maps, rng):
 def _count_epochs(model, n_rows):
     if model.max_epochs is not None:
         return model.max_epochs
-    return int(np.clip(_STEPS * model.batch_size / n_rows, *_EPOCHS))
+    return int(np.clip(_STEPS * _BATCH_SIZE / n_rows, *_EPOCHS))
 
 
 def _primal_loss(model):

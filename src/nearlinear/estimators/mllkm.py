@@ -31,8 +31,6 @@ _CONSTRAINTS = {
     "max_kernels": [at_least(1), None],
     "refinement": [one_of("models", "kernels"), None],
     "machine_epochs": [at_least(1), None],
-    "max_insertions": [at_least(1)],
-    "chunk_size": [at_least(1), None],
     "max_refused": [at_least(0), None],
     "max_support": [at_least(1), None],
 }
@@ -98,7 +96,7 @@ class MLLKMClassifier(ClassifierMixin, Model):
         in the unit of the features.
     anchors : {"rows", "kmeans"}, array or iterator, default="rows"
         Where kernels may stand: on training rows, on the centers of k-means, or on these points.
-        An iterator of points is read as they are needed, for one ``fit``.
+        An iterator of points is read 100 points at a time, for one ``fit``.
     n_anchors : int or None, default=2000
         The most places where kernels may stand. Of more rows, a random sample is taken. None takes
         all rows. More places give a better choice and take more time.
@@ -119,11 +117,6 @@ class MLLKMClassifier(ClassifierMixin, Model):
         What happens after the choice of kernels. "models" fits the local models again, without the
         pressure to be few. "kernels" improves models, anchors and bandwidths together by gradient;
         anchors then leave the rows. A stream goes on from the kernels as they were chosen.
-    max_insertions : int, default=30
-        The most kernels that enter in one round. More of them make fewer and longer rounds.
-    chunk_size : int or None, default=None
-        Candidates arrive in chunks of this size. Those once refused are tried again after the last
-        chunk. None looks at all candidates in every round, and reads 100 points of an iterator.
     max_refused : int or None, default=None
         The most refused candidates that are remembered, to be tried again after the last chunk.
         The others are forgotten, the least promising ones first: the certificate is then without
@@ -231,8 +224,6 @@ class MLLKMClassifier(ClassifierMixin, Model):
         machine_epochs: int | None = None,
         max_kernels: int | None = None,
         refinement: Literal["models", "kernels"] | None = None,
-        max_insertions: int = 30,
-        chunk_size: int | None = None,
         max_refused: int | None = None,
         max_support: int | None = None,
         tol: float = 1e-2,
@@ -254,8 +245,6 @@ class MLLKMClassifier(ClassifierMixin, Model):
         self.machine_epochs = machine_epochs
         self.max_kernels = max_kernels
         self.refinement = refinement
-        self.max_insertions = max_insertions
-        self.chunk_size = chunk_size
         self.max_refused = max_refused
         self.max_support = max_support
         self.tol = tol
@@ -351,7 +340,7 @@ class MLLKMRegressor(RegressorMixin, Model):
         in the unit of the features.
     anchors : {"rows", "kmeans"}, array or iterator, default="rows"
         Where kernels may stand: on training rows, on the centers of k-means, or on these points.
-        An iterator of points is read as they are needed, for one ``fit``.
+        An iterator of points is read 100 points at a time, for one ``fit``.
     n_anchors : int or None, default=2000
         The most places where kernels may stand. Of more rows, a random sample is taken. None takes
         all rows. More places give a better choice and take more time.
@@ -373,11 +362,6 @@ class MLLKMRegressor(RegressorMixin, Model):
         What happens after the choice of kernels. "models" fits the local models again, without the
         pressure to be few. "kernels" improves models, anchors and bandwidths together by gradient;
         anchors then leave the rows. A stream goes on from the kernels as they were chosen.
-    max_insertions : int, default=30
-        The most kernels that enter in one round. More of them make fewer and longer rounds.
-    chunk_size : int or None, default=None
-        Candidates arrive in chunks of this size. Those once refused are tried again after the last
-        chunk. None looks at all candidates in every round, and reads 100 points of an iterator.
     max_refused : int or None, default=None
         The most refused candidates that are remembered, to be tried again after the last chunk.
         The others are forgotten, the least promising ones first: the certificate is then without
@@ -474,8 +458,6 @@ class MLLKMRegressor(RegressorMixin, Model):
         machine_epochs: int | None = None,
         max_kernels: int | None = None,
         refinement: Literal["models", "kernels"] | None = None,
-        max_insertions: int = 30,
-        chunk_size: int | None = None,
         max_refused: int | None = None,
         max_support: int | None = None,
         tol: float = 1e-2,
@@ -497,8 +479,6 @@ class MLLKMRegressor(RegressorMixin, Model):
         self.machine_epochs = machine_epochs
         self.max_kernels = max_kernels
         self.refinement = refinement
-        self.max_insertions = max_insertions
-        self.chunk_size = chunk_size
         self.max_refused = max_refused
         self.max_support = max_support
         self.tol = tol

@@ -35,8 +35,6 @@ class SVMKNNClassifier(ClassifierMixin, Model):
         Sharpness of the Gaussian kernel, relative to the neighborhood's squared radius.
     C : float, default=1.0
         Weight of the losses; neighborhoods are scaled to radius one.
-    loss : {"hinge", "squared_hinge"}, default="hinge"
-        Loss of the local machines.
     tol : float, default=1e-3
         A local machine is solved when no dual step changes a margin by this much. Predictions
         warn once (``ConvergenceWarning``) if some machines could not be solved.
@@ -75,7 +73,6 @@ class SVMKNNClassifier(ClassifierMixin, Model):
         "n_neighbors": [at_least(1)],
         "kernel": [one_of("linear", "gaussian")],
         "gamma": [positive()],
-        "loss": [one_of("hinge", "squared_hinge")],
     }
 
     def __init__(
@@ -85,7 +82,6 @@ class SVMKNNClassifier(ClassifierMixin, Model):
         kernel: Literal["linear", "gaussian"] = "linear",
         gamma: float = 1.0,
         C: float = 1.0,
-        loss: Literal["hinge", "squared_hinge"] = "hinge",
         tol: float = 1e-3,
         class_weight: ClassWeight = None,
         n_jobs: int | None = None,
@@ -94,19 +90,15 @@ class SVMKNNClassifier(ClassifierMixin, Model):
         self.kernel = kernel
         self.gamma = gamma
         self.C = C
-        self.loss = loss
         self.tol = tol
         self.class_weight = class_weight
         self.n_jobs = n_jobs
 
     def _learn(self, rows):
-        cost = self.C * rows.weight
-        hinge = self.loss == "hinge"
         predictor = NeighborhoodSVM(
             rows.X,
             rows.labels.astype(np.int64),
-            cost if hinge else np.full_like(cost, np.inf),
-            np.zeros_like(cost) if hinge else 0.5 / cost,
+            self.C * rows.weight,
             len(rows.task.classes),
             min(self.n_neighbors, len(rows.X)),
             float(self.gamma) if self.kernel == "gaussian" else 0.0,

@@ -25,13 +25,12 @@ class NeighborhoodSVM:
 
     Neighbors are moved to their mean and divided by their radius (root mean square distance to
     it), so that C and gamma mean the same in dense and in sparse regions. ``gamma`` 0 stands for
-    the linear kernel. ``upper`` and ``ridge`` are the dual's box and diagonal, one per row.
+    the linear kernel. ``upper`` has the upper bound of each row's dual coefficient.
     """
 
     rows: np.ndarray
     labels: np.ndarray
     upper: np.ndarray
-    ridge: np.ndarray
     n_classes: int
     n_neighbors: int
     gamma: float
@@ -47,8 +46,8 @@ class NeighborhoodSVM:
         def work(start, stop):
             neighbors = self.nearest(X[start:stop])
             count = _score_queries(
-                X[start:stop], neighbors, self.rows, self.labels, self.upper, self.ridge,
-                self.gamma, self.tol, scores[start:stop],
+                X[start:stop], neighbors, self.rows, self.labels, self.upper, self.gamma,
+                self.tol, scores[start:stop],
             )  # fmt: skip
             unsolved.append(count)
 
@@ -104,7 +103,7 @@ class NeighborhoodSVM:
         n_rows, n_features = self.rows.shape
         work = n_features * (n_rows + self.n_neighbors**2)
         linear = n_features * self.n_outputs
-        arrays = (self.rows, self.labels, self.upper, self.ridge)
+        arrays = (self.rows, self.labels, self.upper)
         return Cost(int(work), work / linear, sum(array.nbytes for array in arrays))
 
 
@@ -140,15 +139,15 @@ def _local_kernel(query, neighbors, rows, gamma, points, gram, similarity):
 
 
 @compiled
-def _sweep(gram, signs, upper, ridge, dual, scores):
+def _sweep(gram, signs, upper, dual, scores):
     """A step of every coordinate; the largest change of a row's own margin."""
     largest = 0.0
     for i in range(len(dual)):
-        gradient = 1.0 - signs[i] * scores[i] - ridge[i] * dual[i]
-        new = min(max(dual[i] + gradient / (gram[i, i] + ridge[i]), 0.0), upper[i])
+        gradient = 1.0 - signs[i] * scores[i]
+        new = min(max(dual[i] + gradient / gram[i, i], 0.0), upper[i])
         change = new - dual[i]
         if change != 0.0:
-            largest = max(largest, abs(change) * (gram[i, i] + ridge[i]))
+            largest = max(largest, abs(change) * gram[i, i])
             dual[i] = new
             for b in range(len(dual)):
                 scores[b] += change * signs[i] * gram[i, b]
@@ -156,7 +155,7 @@ def _sweep(gram, signs, upper, ridge, dual, scores):
 
 
 @compiled
-def _newton_direction(gram, signs, ridge, free, gradient, factor, direction):
+def _newton_direction(gram, signs, free, gradient, factor, direction):
     """Solve the dual's Newton equations of the rows ``free`` by a Cholesky factor."""
     n_free = len(free)
     for a in range(n_free):
@@ -165,7 +164,7 @@ def _newton_direction(gram, signs, ridge, free, gradient, factor, direction):
             j = free[b]
             total = signs[i] * signs[j] * gram[i, j]
             if a == b:  # a linear kernel has fewer dimensions than there may be free rows
-                total += ridge[i] + _DAMPING * gram[i, i]
+                total += _DAMPING * gram[i, i]
             for c in range(b):
                 total -= factor[a, c] * factor[b, c]
             if a == b:
@@ -185,21 +184,20 @@ def _newton_direction(gram, signs, ridge, free, gradient, factor, direction):
 
 
 @compiled
-def _climb(gram, signs, upper, ridge, dual, scores, factor):
+def _climb(gram, signs, upper, dual, scores, factor):
     """Newton steps of the rows inside their box; a row that reaches its border stays there."""
     n_rows = len(dual)
     gradient, image, direction = np.empty(n_rows), np.empty(n_rows), np.empty(n_rows)
     free = np.flatnonzero((dual > 0.0) & (dual < upper))
     while len(free) > 0:
         for i in range(n_rows):
-            gradient[i] = 1.0 - signs[i] * scores[i] - ridge[i] * dual[i]
-        _newton_direction(gram, signs, ridge, free, gradient, factor, direction)
+            gradient[i] = 1.0 - signs[i] * scores[i]
+        _newton_direction(gram, signs, free, gradient, factor, direction)
         image[:] = 0.0
         slope, bend = 0.0, 0.0
         for a in range(len(free)):
             i, move = free[a], direction[a]
             slope += gradient[i] * move
-            bend += ridge[i] * move * move
             for b in range(n_rows):
                 image[b] += move * signs[i] * gram[i, b]
         room = np.inf
@@ -228,8 +226,8 @@ def _climb(gram, signs, upper, ridge, dual, scores, factor):
 
 
 @compiled
-def _solve_dual(gram, signs, upper, ridge, tol, dual, scores, factor):
-    """Ascent on Σα − ½ aᵀKa − ½ Σ r α² over 0 ≤ α ≤ u, a = α y; whether it was solved.
+def _solve_dual(gram, signs, upper, tol, dual, scores, factor):
+    """Ascent on Σα − ½ aᵀKa over 0 ≤ α ≤ u, a = α y; whether it was solved.
 
     Sweeps over the coordinates find out which rows lie inside their box, Newton steps of these
     find the optimum where sweeps alone would take thousands. It is solved when a sweep that
@@ -239,15 +237,15 @@ def _solve_dual(gram, signs, upper, ridge, tol, dual, scores, factor):
     scores[:] = 0.0
     for _ in range(_MOST_ROUNDS):
         for _ in range(_SWEEPS):
-            _sweep(gram, signs, upper, ridge, dual, scores)
-        _climb(gram, signs, upper, ridge, dual, scores, factor)
-        if _sweep(gram, signs, upper, ridge, dual, scores) < tol:
+            _sweep(gram, signs, upper, dual, scores)
+        _climb(gram, signs, upper, dual, scores, factor)
+        if _sweep(gram, signs, upper, dual, scores) < tol:
             return True
     return False
 
 
 @compiled
-def _score_queries(X, neighbors, rows, labels, upper, ridge, gamma, tol, scores):
+def _score_queries(X, neighbors, rows, labels, upper, gamma, tol, scores):
     """Fill ``scores``; the number of machines that were not solved."""
     n_neighbors, n_outputs = neighbors.shape[1], scores.shape[1]
     points = np.empty((n_neighbors, rows.shape[1]))
@@ -272,7 +270,7 @@ def _score_queries(X, neighbors, rows, labels, upper, ridge, gamma, tol, scores)
                 continue
             for a in range(n_neighbors):
                 signs[a] = 1.0 if near[a] == positive else -1.0
-            if not _solve_dual(gram, signs, upper[around], ridge[around], tol, dual, local, factor):
+            if not _solve_dual(gram, signs, upper[around], tol, dual, local, factor):
                 n_unsolved += 1
             scores[i, c] = np.sum(dual * signs * similarity)
             least = min(least, scores[i, c])

@@ -359,8 +359,8 @@ def _require_for_anchors(rows, n_anchors):
 def _planned(plan, rows, seed, n_jobs):
     """Trees of a plan, grown on all rows; of values one forest for each column."""
     wishes = Wishes(
-        plan.shape, plan.root, plan.root_C, plan.n_pairs, plan.lam, plan.has_slopes, plan.grower,
-        Columns(PairColumns.none()), {}, n_jobs,
+        plan.shape, plan.root, plan.n_pairs, plan.lam, plan.has_slopes, plan.grower,
+        Columns(PairColumns.none()), None, n_jobs,
     )  # fmt: skip
     is_classification = _is_classification(rows)
     loss = LogLoss() if is_classification else SquaredError()

@@ -190,7 +190,7 @@ def test_a_second_matrix_with_a_known_gate_gives_the_machine_of_its_kernel(data,
 def test_columns_of_the_rows_as_a_second_matrix_are_columns_of_the_rows(data, task, solver):
     X, _, y = data
     settings = {"gate": Halves(), "solver": solver, "tol": 1e-6}
-    settings |= {"max_epochs": 300, "batch_size": 20} if solver == "adam" else {}
+    settings |= {"max_epochs": 2000} if solver == "adam" else {}
     second = make(task, **settings).fit(X, y[task], gating=X[:, [1]])
     columns = make(task, gating_features=[1], **settings).fit(X, y[task])
     np.testing.assert_allclose(second.gate_values(X, X[:, [1]]), columns.gate_values(X))
@@ -203,7 +203,7 @@ def test_columns_of_the_rows_as_a_second_matrix_are_columns_of_the_rows(data, ta
 @EACH_SOLVER
 def test_a_second_matrix_says_who_answers(data, task, solver):
     X, G, y = data
-    extra = {"max_epochs": 300, "batch_size": 20} if solver == "adam" else {"max_iter": 40}
+    extra = {"max_epochs": 2000} if solver == "adam" else {"max_iter": 40}
     settings = {"solver": solver, "C": 10.0, **extra}
     seen = make(task, **settings).fit(X, y[task], gating=G)
     blind = make(task, **settings).fit(X, y[task])

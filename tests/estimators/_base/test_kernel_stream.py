@@ -58,12 +58,9 @@ def test_kernels_that_are_added_or_streamed_give_the_fit_to_all(name, monkeypatc
     some = make(candidates[:20], **settings).fit(X, y)
     assert some.objective_ > whole.objective_ * (1 + 2 * TOL)
     assert_as_good(some.add_kernels(candidates[20:], X, y), whole)
-    stream = iter(candidates)
-    if make is mllkm:
-        settings = settings | {"chunk_size": 3 * len(candidates) // 2}
-    else:
+    if make is sequential:
         monkeypatch.setattr(sequential_mkl, "CHUNK", len(candidates) // 2)
-    assert_as_good(make(stream, **settings).fit(X, y), whole)
+    assert_as_good(make(iter(candidates), **settings).fit(X, y), whole)
 
 
 @in_one_test("name", ["sequential", "mllkm"])
@@ -135,8 +132,9 @@ def test_ctrl_c_keeps_what_the_last_whole_chunk_has_left():
 
 
 def test_a_model_that_forgets_is_as_good_among_those_it_remembers():
-    whole = mllkm(X).fit(X, LABELS)
-    found = mllkm(X, chunk_size=12, max_refused=6).fit(X, LABELS)
+    candidates = np.concatenate([X, X + 0.2, X - 0.2])
+    whole = mllkm(candidates).fit(X, LABELS)
+    found = mllkm(candidates, max_refused=6).fit(X, LABELS)
     assert found.duality_gap_ <= TOL * found.objective_
     assert found.n_priced_ < whole.n_priced_
     assert found.objective_ <= 1.05 * whole.objective_

@@ -37,10 +37,8 @@ def problem(request, rng):
     return X, np.where(labels[:, None] == classes, 1.0, -1.0), rng.uniform(0.5, 2.0, 90)
 
 
-def learn(X, targets, C, basis, gamma=GAMMA, *, tol=1e-6, max_iter=30, learns_width=True):
-    return solve_learned_basis(
-        X, targets, C, basis, gamma, tol=tol, max_iter=max_iter, learns_width=learns_width
-    )
+def learn(X, targets, C, basis, gamma=GAMMA, *, tol=1e-6, max_iter=30):
+    return solve_learned_basis(X, targets, C, basis, gamma, tol=tol, max_iter=max_iter)
 
 
 def test_slopes_are_the_derivatives_of_the_objective(problem, rng):
@@ -107,14 +105,6 @@ def test_no_iterations_leave_the_basis_alone(problem):
     assert found.gamma == GAMMA
     assert found.n_iter == 0
     assert found.objective == pytest.approx(fixed.objective, rel=1e-9)
-
-
-def test_width_is_learned_on_demand_only(problem):
-    basis = problem[0][:5]
-    fixed, free = (learn(*problem, basis, learns_width=learns) for learns in (False, True))
-    assert fixed.gamma == GAMMA
-    assert free.gamma != GAMMA
-    assert free.objective < fixed.objective < fixed.history[0]
 
 
 def test_unit_of_the_features_does_not_matter(problem):

@@ -6,10 +6,10 @@ import numpy as np
 
 from ..._compile import run_blocks
 from ...gates.cells import Cells
+from ...gates.clustering import fit_anchors
 from ...predictors.gaussian_cells import GaussianCells
 from ...solvers.cells.bumps import Bumps
 from ...solvers.cells.division import MOST_FLAT, divide, rows_of_cells, squared_distance_inside
-from ...solvers.cells.landmarks import place_by_machine, place_landmarks
 
 _LANDMARKS, _MOST_FEATURES = 16, 2000  # "auto" of a cell: as many as its system has room for
 _FEW_ROWS = 1000  # below so many for each cell, rows serve two of them
@@ -51,14 +51,12 @@ class PlacedCells:
 
 def place_cells(model, rows, targets, n_cells, rng):
     """Place cells and their landmarks."""
-    X, dtype, C = rows.X, rows.X.dtype, model.C * rows.weight
+    X, dtype = rows.X, rows.X.dtype
     cells = divide(X, min(n_cells, rows.n_distinct), rng, rows.weight)
     members = rows_of_cells(cells, X)
     gamma = model.gamma / squared_distance_inside(X, members, rows.weight)
-    overlap = _overlap(model, X.shape[0], n_cells)
-    overlap = overlap if len(cells) > 1 else 1
-    if overlap > 1:
-        members = rows_of_cells(cells, X, overlap)
+    if len(cells) > 1 and n_cells <= MOST_FLAT and X.shape[0] / n_cells < _FEW_ROWS:
+        members = rows_of_cells(cells, X, 2)
     seeds = rng.randint(np.iinfo(np.int32).max, size=len(cells))
     places = [np.empty((0, X.shape[1]))] * len(cells)
 
@@ -68,10 +66,7 @@ def place_cells(model, rows, targets, n_cells, rng):
         if np.all(some == some[0]):
             return
         count = count_landmarks(model, *X[mine].shape)
-        if model.landmarks == "dual":
-            places[cell] = place_by_machine(X[mine], some, C[mine], count, gamma, own)
-        else:
-            places[cell] = place_landmarks(X[mine], rows.weight[mine], count, own)
+        places[cell] = _place_landmarks(X[mine], rows.weight[mine], count, own)
 
     run_blocks(work, len(cells), 1, model.n_jobs)
     # what is stored is what the coefficients are fitted to
@@ -82,15 +77,16 @@ def place_cells(model, rows, targets, n_cells, rng):
     return PlacedCells(cells, gamma, members, places, bumps)
 
 
+def _place_landmarks(X, weight, count, rng):
+    """Centers of k-means; all distinct rows if there are at most ``count``."""
+    if len(X) > count:
+        X = fit_anchors(X, count, rng, weight)
+    return np.unique(X, axis=0)
+
+
 def count_landmarks(model, n_rows, n_features):
     """Of a cell of so many rows."""
     if model.n_landmarks != "auto":
         return model.n_landmarks
     size = min(_MOST_FEATURES, 2 * n_rows)
     return int(np.clip(size // (n_features + 1), 1, _LANDMARKS))
-
-
-def _overlap(model, n_rows, n_cells):
-    if n_cells > MOST_FLAT:
-        return 1
-    return model.overlap if model.overlap != "auto" else 2 if n_rows / n_cells < _FEW_ROWS else 1

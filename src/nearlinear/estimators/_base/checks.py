@@ -182,9 +182,8 @@ def _arrays(part):
             yield from _arrays(item)
     elif is_dataclass(part):
         for field in fields(part):
-            # a box has no upper end under the squared hinge, and a split that parts missing values
-            # from all others an infinite threshold
-            if field.name not in ("upper", "thresholds"):
+            # The threshold of a split that separates missing values is infinite.
+            if field.name != "thresholds":
                 yield from _arrays(getattr(part, field.name))
 
 

@@ -233,9 +233,7 @@ def _choose(model, descent, start):
     """Kernels and their weights; of many rows, a sample chooses the kernels."""
     objective, n_rows = descent.objective, descent.objective.grams.n_rows
     options = {
-        "tol": model.tol, "max_insertions": model.max_insertions,
-        "chunk_size": model.chunk_size if start is None else None,
-        "max_rounds": model.max_iter, "watch": descent.watch, "start": start,
+        "tol": model.tol, "max_rounds": model.max_iter, "watch": descent.watch, "start": start,
     }  # fmt: skip
     if model.selection_rows is not None and n_rows > model.selection_rows:
         # rows are in the order of their hashes, which is as good as any random one

@@ -30,11 +30,9 @@ _CONSTRAINTS = {
     "max_leaves": [at_least(2), one_of("auto")],
     "learning_rate": [Interval(numbers.Real, 0, 1, closed="right"), one_of("auto")],
     "min_samples_leaf": [at_least(1), one_of("auto")],
-    "l2_regularization": [Interval(numbers.Real, 0, None, closed="left"), one_of("auto")],
     "max_features": [Interval(numbers.Real, 0, 1, closed="right"), one_of("auto")],
     "pairs": [at_least(0), one_of("auto"), "array-like"],
     "linear_root": ["boolean", one_of("auto", "beside")],
-    "root_C": [positive(), one_of("auto")],
     "leaf_model": [one_of("auto", "constant", "linear")],
     "leaf_penalty": [positive(), None, one_of("auto")],
     "grower": "no_validation",  # a name, or a fitted forest
@@ -71,8 +69,6 @@ class LocalForestClassifier(ClassifierMixin, Model):
         is given.
     min_samples_leaf : int or "auto", default="auto"
         Fewest distinct training rows of a leaf. "auto" is 20, or 5 for trees of few leaves.
-    l2_regularization : float or "auto", default="auto"
-        Penalty on leaf values while trees are grown. "auto" is 0 where a size of trees is given.
     max_features : float or "auto", default="auto"
         Share of the columns that a split is chosen from, drawn anew for each. "auto" is 1 where a
         size of trees is given, and what the grower has by itself for trees side by side.
@@ -81,10 +77,8 @@ class LocalForestClassifier(ClassifierMixin, Model):
         most of a small forest, or none.
     linear_root : bool, "beside" or "auto", default="auto"
         Whether there is a linear model below the trees, which are then grown on what it leaves.
-        "beside" fits both on their own, and scores are the mean.
-    root_C : float or "auto", default="auto"
-        Factor on the loss of the linear model, against ½‖w‖² of standardized columns. "auto" tries
-        0.1 to 10, and is 1 where ``linear_root`` is given.
+        "beside" fits both on their own, and scores are the mean. The weight C of its losses,
+        against ½‖w‖² of standardized columns, is 1, and selected from 0.1 to 10 for "auto".
     leaf_model : {"auto", "constant", "linear"}, default="auto"
         Whether leaves hold a constant or a linear model of the numeric columns, which is refitted
         from zero slopes. "auto" tries linear ones for at most 20 boosted trees of 255 leaves.
@@ -161,11 +155,9 @@ class LocalForestClassifier(ClassifierMixin, Model):
         max_leaves: int | Auto = "auto",
         learning_rate: float | Auto = "auto",
         min_samples_leaf: int | Auto = "auto",
-        l2_regularization: float | Auto = "auto",
         max_features: float | Auto = "auto",
         pairs: int | ArrayLike | Auto = "auto",
         linear_root: bool | Literal["beside", "auto"] = "auto",
-        root_C: float | Auto = "auto",
         leaf_model: Literal["auto", "constant", "linear"] = "auto",
         leaf_penalty: float | Auto | None = "auto",
         grower: Any = "auto",
@@ -181,11 +173,9 @@ class LocalForestClassifier(ClassifierMixin, Model):
         self.max_leaves = max_leaves
         self.learning_rate = learning_rate
         self.min_samples_leaf = min_samples_leaf
-        self.l2_regularization = l2_regularization
         self.max_features = max_features
         self.pairs = pairs
         self.linear_root = linear_root
-        self.root_C = root_C
         self.leaf_model = leaf_model
         self.leaf_penalty = leaf_penalty
         self.grower = grower
@@ -296,8 +286,6 @@ class LocalForestRegressor(RegressorMixin, Model):
         is given.
     min_samples_leaf : int or "auto", default="auto"
         Fewest distinct training rows of a leaf. "auto" is 20, or 5 for trees of few leaves.
-    l2_regularization : float or "auto", default="auto"
-        Penalty on leaf values while trees are grown. "auto" is 0 where a size of trees is given.
     max_features : float or "auto", default="auto"
         Share of the columns that a split is chosen from, drawn anew for each. "auto" is 1 where a
         size of trees is given, and what the grower has by itself for trees side by side.
@@ -306,10 +294,8 @@ class LocalForestRegressor(RegressorMixin, Model):
         most of a small forest, or none.
     linear_root : bool, "beside" or "auto", default="auto"
         Whether there is a linear model below the trees, which are then grown on what it leaves.
-        "beside" fits both on their own, and scores are the mean.
-    root_C : float or "auto", default="auto"
-        Factor on the loss of the linear model, against ½‖w‖² of standardized columns. "auto" tries
-        0.1 to 10, and is 1 where ``linear_root`` is given.
+        "beside" fits both on their own, and scores are the mean. The weight C of its losses,
+        against ½‖w‖² of standardized columns, is 1, and selected from 0.1 to 10 for "auto".
     leaf_model : {"auto", "constant", "linear"}, default="auto"
         Whether leaves hold a constant or a linear model of the numeric columns, which is refitted
         from zero slopes. "auto" tries linear ones for at most 20 boosted trees of 255 leaves.
@@ -379,11 +365,9 @@ class LocalForestRegressor(RegressorMixin, Model):
         max_leaves: int | Auto = "auto",
         learning_rate: float | Auto = "auto",
         min_samples_leaf: int | Auto = "auto",
-        l2_regularization: float | Auto = "auto",
         max_features: float | Auto = "auto",
         pairs: int | ArrayLike | Auto = "auto",
         linear_root: bool | Literal["beside", "auto"] = "auto",
-        root_C: float | Auto = "auto",
         leaf_model: Literal["auto", "constant", "linear"] = "auto",
         leaf_penalty: float | Auto | None = "auto",
         grower: Any = "auto",
@@ -400,11 +384,9 @@ class LocalForestRegressor(RegressorMixin, Model):
         self.max_leaves = max_leaves
         self.learning_rate = learning_rate
         self.min_samples_leaf = min_samples_leaf
-        self.l2_regularization = l2_regularization
         self.max_features = max_features
         self.pairs = pairs
         self.linear_root = linear_root
-        self.root_C = root_C
         self.leaf_model = leaf_model
         self.leaf_penalty = leaf_penalty
         self.grower = grower

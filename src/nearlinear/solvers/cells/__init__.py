@@ -2,8 +2,7 @@
 
 Modules
 -------
-bumps      Gaussians around landmarks and their derivatives.
-division   Rows divided into cells.
-landmarks  Where the landmarks of a cell stand.
-newton     The best function of some Gaussians and their derivatives, by Newton's method.
+bumps     Gaussians around landmarks and their derivatives.
+division  Rows divided into cells.
+newton    The best function of some Gaussians and their derivatives, by Newton's method.
 """

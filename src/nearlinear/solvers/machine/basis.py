@@ -1,6 +1,6 @@
 """Sparse kernel SVM: a Gaussian kernel expansion whose basis vectors and width are learned.
 
-Minimizes, over basis Z, coefficients β, biases b and, if asked, log gamma,
+Minimizes, over basis Z, coefficients β, biases b and log gamma,
 
     F = ½ Σ_c β_cᵀ K_ZZ β_c + Σ_i C_i Σ_c max(0, 1 − y_ic f_c(x_i))²,   f_c(x) = β_cᵀ k(Z, x) + b_c.
 
@@ -30,8 +30,8 @@ _INNER_TOL, _FINAL_TOL = 1e-6, 1e-9
 class LearnedBasis:
     """A kernel expansion and its certificates.
 
-    ``gradient_norm`` is ‖∂F‖ / F over the basis in units of 1/√gamma (and log gamma where that is
-    learned); ``decrement`` is the squared Newton decrement of the coefficients, over F.
+    ``gradient_norm`` is ‖∂F‖ / F over the basis in units of 1/√gamma and log gamma;
+    ``decrement`` is the squared Newton decrement of the coefficients, over F.
     ``history`` holds F at the start and after each iteration.
     """
 
@@ -46,14 +46,14 @@ class LearnedBasis:
     history: tuple[float, ...]
 
 
-def solve_learned_basis(X, targets, C, basis, gamma, *, tol, max_iter, learns_width):
+def solve_learned_basis(X, targets, C, basis, gamma, *, tol, max_iter):
     """Learn ``basis`` from where it is; ``targets`` is a matrix of ±1, ``C`` has one entry per row.
 
     Stops after ``max_iter`` iterations or at a ``gradient_norm`` of ``tol``; with ``max_iter=0``
     the basis stays. Results are in float64, whatever the rows are.
     """
     rows = TargetRows(X, targets, C)
-    path = _Path(rows, basis.astype(np.float64), float(gamma), learns_width)
+    path = _Path(rows, basis.astype(np.float64), float(gamma))
     history = [path.best.fitted.objective]
 
     def note(intermediate_result):
@@ -108,8 +108,8 @@ class _Visited:
 class _Path:
     """F / F(start) as a function of one vector: the basis in units of 1/√gamma, then log gamma."""
 
-    def __init__(self, rows, basis, gamma, learns_width):
-        self._rows, self._shape, self._learns_width = rows, basis.shape, learns_width
+    def __init__(self, rows, basis, gamma):
+        self._rows, self._shape = rows, basis.shape
         self._latest = None
         self.best = self.solve(basis, gamma, _INNER_TOL)
         self.scale = max(self.best.fitted.objective, np.finfo(float).tiny)
@@ -134,7 +134,6 @@ class _Path:
             start = values, latest.fitted.biases
         fitted = solve_coefficients(self._rows, basis, gamma, tol=tol, start=start)
         slopes, width_slope = basis_slopes(self._rows, basis, gamma, fitted.coef, fitted.biases)
-        width_slope = width_slope if self._learns_width else 0.0
         self._latest = _Visited(basis, gamma, fitted, slopes, width_slope)
         return self._latest
 

@@ -80,16 +80,16 @@ def _first_plans(wishes, n_rows, loss, n_outputs):
     boosts = wishes.grower is None or wishes.grower in BOOSTING
     shapes = _shapes(n_rows, n_outputs) if boosts else [_SIDE_BY_SIDE]
     shapes = shapes if wishes.shape is None else [wishes.shape]
-    shapes = [replace(shape, **wishes.growth) for shape in shapes]
+    if wishes.max_features is not None:
+        shapes = [replace(shape, max_features=wishes.max_features) for shape in shapes]
     roots = [wishes.root]
     if wishes.root is None:
         can_root = boosts and isinstance(loss, LogLoss | SquaredError) and n_rows <= _MANY
         roots = [False, BESIDE] if can_root else [False]
     has_slopes = bool(wishes.has_slopes)
-    C = 1.0 if wishes.root_C is None else wishes.root_C
     grower = "hist" if wishes.grower is None else wishes.grower
     plans = [
-        Plan(shape, root, C if root else 1.0, n_pairs, np.inf, has_slopes, grower)
+        Plan(shape, root, 1.0, n_pairs, np.inf, has_slopes, grower)
         for shape in shapes
         for root in roots
     ]
@@ -97,8 +97,8 @@ def _first_plans(wishes, n_rows, loss, n_outputs):
         plans.append(Plan(_SIDE_BY_SIDE, False, 1.0, n_pairs, np.inf, has_slopes, "extra_trees"))
     linears = []
     if wishes.root is None and any(roots):
-        shape, Cs = replace(shapes[0], n_trees=0), _ROOT_CS if wishes.root_C is None else [C]
-        linears = [Plan(shape, True, one, grower=grower) for one in Cs]
+        shape = replace(shapes[0], n_trees=0)
+        linears = [Plan(shape, True, C, grower=grower) for C in _ROOT_CS]
     return plans, linears
 
 

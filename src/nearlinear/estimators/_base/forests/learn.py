@@ -13,6 +13,7 @@ from ..checks import require_memory, row_copies
 from ..model import Learned
 from ..outputs import Teller
 from .choice import choose_plan
+from .pair_screening import screening_memory
 from .plan import fit_plan
 from .refit import first_of_stream, move_leaves, require_counts
 from .wishes import wishes_of
@@ -24,8 +25,10 @@ def learn_forest(model, rows):
     n_rows, n_features = rows.X.shape
     n_pairs = model.pairs if isinstance(model.pairs, numbers.Integral) else 24
     n_trees = 100 if model.n_trees == "auto" else model.n_trees
-    size = 8 * 3 * n_rows * (n_features + n_pairs) + row_copies(rows.X)
-    size += refit_memory(n_rows, n_trees, rows.targets.shape[1], 0)
+    size = 8 * 3 * n_rows * (n_features + n_pairs)
+    if _screens_pairs(model):
+        size = max(size, screening_memory(n_rows, n_features))
+    size += row_copies(rows.X) + refit_memory(n_rows, n_trees, rows.targets.shape[1], 0)
     advice = "lower n_trees or pairs, or give fewer rows"
     require_memory(size, advice)
     require_counts(rows, loss)
@@ -44,6 +47,14 @@ def learn_forest(model, rows):
     if isinstance(loss, PoissonLoss):
         predictor = Exponential(predictor)
     return Learned(predictor, attributes)
+
+
+def _screens_pairs(model):
+    """Whether ``fit`` selects pairs from all candidates, or may do so."""
+    asks = isinstance(model.pairs, str) or (
+        isinstance(model.pairs, numbers.Integral) and model.pairs > 0
+    )
+    return asks and isinstance(model.grower, str) and model.interaction_cst is None
 
 
 def learn_forest_on(model, rows):

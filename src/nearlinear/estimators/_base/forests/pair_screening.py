@@ -12,6 +12,7 @@ from .orders import Columns, Shape
 
 _SCREEN_ROWS, _SCREEN_COLUMNS = 60_000, 12
 _BYTES = 32  # of a number: as it is, in double precision, as a bin, and in between
+_HISTOGRAM_BYTES = 256 * 20  # HistGradientBoosting: 256 bins of one feature in one node
 _SCREEN = Shape(5, 255, 0.5)
 _FEW_VALUES = 6  # a column of so many is no number to add to others
 
@@ -60,9 +61,12 @@ def screen_pairs(rows, columns, count, loss, seed):
 
 
 def screening_memory(n_rows, n_features):
-    """Bytes of the rows with all candidates beside their columns, while a forest grows on them."""
-    some = min(n_features, _SCREEN_COLUMNS)
-    return _BYTES * min(n_rows, _SCREEN_ROWS) * (n_features + PER_PAIR * some * (some - 1) // 2)
+    """Upper bound in bytes of the features, all candidate pairs and the histograms of one tree."""
+    n_rows, n_numeric = min(n_rows, _SCREEN_ROWS), min(n_features, _SCREEN_COLUMNS)
+    n_columns = n_features + PER_PAIR * n_numeric * (n_numeric - 1) // 2
+    # Histograms are stored for nodes that can be split, and for three nodes during a split.
+    n_nodes = min(_SCREEN.max_leaves, n_rows // (2 * _SCREEN.min_rows)) + 3
+    return n_columns * (_BYTES * n_rows + _HISTOGRAM_BYTES * n_nodes)
 
 
 def _gains(rows, A, columns, loss, seed):

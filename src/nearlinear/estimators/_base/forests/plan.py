@@ -43,9 +43,9 @@ class Plan:
         return {
             "grower": self.grower, "n_trees": self.shape.n_trees,
             "max_leaves": self.shape.max_leaves, "learning_rate": self.shape.learning_rate,
-            "min_samples_leaf": self.shape.min_rows, "l2_regularization": self.shape.l2,
+            "min_samples_leaf": self.shape.min_rows,
             "max_features": self.shape.max_features, "pairs": self.n_pairs,
-            "linear_root": self.root, "root_C": self.root_C, **found,
+            "linear_root": self.root, **found,
         }  # fmt: skip
 
     def __str__(self):

@@ -22,13 +22,12 @@ class Wishes:
 
     shape: Shape | None
     root: bool | str | None  # True: below the trees; or BESIDE
-    root_C: float | None
     pairs: object  # a number, PairColumns, or None
     lam: float | None
     has_slopes: bool | None
     grower: object  # a name, a fitted forest, or None
     columns: Columns
-    growth: dict  # what shapes that are tried have otherwise, by field
+    max_features: float | None  # of all shapes that are tried; None: as they are
     n_jobs: int | None
 
 
@@ -61,8 +60,8 @@ def wishes_of(model, rows):
         has_slopes = False
     return Wishes(
         _shape(model, rows, grower), False if is_fixed else root,
-        None if model.root_C == "auto" else float(model.root_C), 0 if is_fixed else pairs, lam,
-        has_slopes, grower, columns, _growth(model), model.n_jobs,
+        0 if is_fixed else pairs, lam,
+        has_slopes, grower, columns, _max_features(model), model.n_jobs,
     )  # fmt: skip
 
 
@@ -97,8 +96,7 @@ def _shape(model, rows, grower):
         n_trees = 1 if grower == "tree" else 20 if model.n_trees == "auto" else model.n_trees
         leaves = None if model.max_leaves == "auto" else model.max_leaves
         least = 1 if model.min_samples_leaf == "auto" else model.min_samples_leaf
-        share = None if model.max_features == "auto" else float(model.max_features)
-        return Shape(n_trees, leaves, 1.0, least, max_features=share)
+        return Shape(n_trees, leaves, 1.0, least, max_features=_max_features(model))
     if grower is not None and not isinstance(grower, str):
         return Shape(1, 0, 1.0)  # it is grown
     if asked == ("auto",) * 4:
@@ -113,13 +111,12 @@ def _shape(model, rows, grower):
     rate = rate if model.learning_rate == "auto" else model.learning_rate
     least = 5 if leaves <= 8 else 20
     least = least if model.min_samples_leaf == "auto" else model.min_samples_leaf
-    return Shape(n_trees, leaves, float(rate), least, **_growth(model))
+    share = _max_features(model)
+    return Shape(n_trees, leaves, float(rate), least, max_features=1.0 if share is None else share)
 
 
-def _growth(model):
-    """What was asked for of every shape."""
-    asked = {"l2": model.l2_regularization, "max_features": model.max_features}
-    return {name: float(value) for name, value in asked.items() if value != "auto"}
+def _max_features(model):
+    return None if model.max_features == "auto" else float(model.max_features)
 
 
 def _own_pairs(pairs, n_features):

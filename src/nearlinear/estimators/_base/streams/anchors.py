@@ -43,10 +43,8 @@ class _AnchorStream:
     def learn(self, anchors, seen):
         model, n_kernels = copy(self.model), len(self.scales.gammas)
         model.refinement = None  # of the last step alone
-        n_chunk = model.chunk_size or CHUNK * n_kernels
-        if not isinstance(anchors, Iterator) and model.max_refused is None:
-            n_chunk = n_kernels * len(anchors)
-        chunks = in_chunks(anchors, max(1, n_chunk // n_kernels))
+        is_whole = not isinstance(anchors, Iterator) and model.max_refused is None
+        chunks = in_chunks(anchors, max(1, len(anchors)) if is_whole else CHUNK)
         n_refused = None if model.max_refused is None else model.max_refused // n_kernels
         return learn_chunks(
             (checked_anchors(chunk, self.rows) for chunk in chunks),

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..model import Learned
 
-# Kernels that are read of an iterator at once, where ``chunk_size`` says nothing.
+# Anchors, or kernels without ``chunk_size``, that are read from an iterator at once.
 CHUNK = 100
 
 
