@@ -686,7 +686,7 @@ def test_skl2onnx_takes_the_models_behind_other_steps(name, dtype, blobs):
 
 def test_a_forest_with_categories_that_no_split_uses_is_exported(tmp_path):
     path = tmp_path / "model.nlm"
-    path.write_bytes(crafted.file_of("forest that rows leave early"))
+    path.write_bytes(crafted.file_of("forest of splits"))
     model = nearlinear.load(path)
     rows = np.random.default_rng(0).standard_normal((5, crafted.N_FEATURES))
     session = onnxruntime.InferenceSession(

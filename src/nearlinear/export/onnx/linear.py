@@ -88,8 +88,10 @@ def _reconstruction(graph, gate, X):
     double = graph.of(np.float64)  # the system is ill-conditioned: float32 has too few digits
     rows = graph.op("Unsqueeze", graph.cast(X, np.float64), np.array([1]))
     away = double.op("Sub", double.op("Gather", anchors, indices, axis=0), rows)
-    # not MatMul of a Transpose: ONNX Runtime before 1.26 fuses them to an operator without float64
-    gram = graph.op("Einsum", away, away, equation="bid,bjd->bij")
+    # ONNX Runtime before 1.26 fuses MatMul of a Transpose to an operator without float64; the
+    # operators Neg prevent this. Einsum ends the process if there are no rows.
+    transposed = graph.op("Transpose", away, perm=(0, 2, 1))
+    gram = graph.op("MatMul", graph.op("Neg", away), graph.op("Neg", transposed))
     trace = graph.sum_over(graph.sum_over(double.op("Mul", gram, np.eye(k)), 2), 1)
     ridge = double.op("Mul", trace, float(gate.ridge))
     ridge = double.op("Max", ridge, np.finfo(np.float64).tiny * 1e10)
