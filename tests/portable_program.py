@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas
-from estimators.conftest import SMALL, SMALL_REGRESSORS
 from sklearn.ensemble import RandomForestClassifier
 from windows import simulate
 
@@ -21,6 +20,8 @@ for name in ("duckdb", "lightgbm", "matplotlib.pyplot", "numba", "onnx", "onnxru
     with suppress(ImportError):
         import_module(name)
 simulate()
+
+from small_estimators import SMALL, SMALL_REGRESSORS  # noqa: E402
 
 import nearlinear  # noqa: E402
 from nearlinear import runtime  # noqa: E402

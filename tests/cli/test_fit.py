@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -319,7 +320,7 @@ def test_ctrl_c_ends_the_command_even_if_a_fit_goes_on(tmp_path, capsys, monkeyp
 
 
 def test_a_model_goes_to_standard_output(tmp_path):
-    program = f"{sys.executable} -m nearlinear"
+    program = f"{shlex.quote(sys.executable)} -m nearlinear"
     words = " ".join([*METHOD, *settings(**SMALL)])
     words += " --set verbose=1"  # what a fit tells goes elsewhere
     line = f"{program} fit {table(tmp_path)} --target kind {words} --out - > m.nlm"
@@ -330,7 +331,7 @@ def test_a_model_goes_to_standard_output(tmp_path):
 
 
 def test_fit_and_predict_in_a_shell(tmp_path):
-    program = f"{sys.executable} -m nearlinear"
+    program = f"{shlex.quote(sys.executable)} -m nearlinear"
     data = table(tmp_path)
     words = " ".join([*METHOD, *settings(**SMALL)])
     line = (

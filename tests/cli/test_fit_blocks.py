@@ -50,13 +50,13 @@ def test_a_large_raw_table_is_searched_in_blocks_without_being_told(tmp_path, ca
 
 @pytest.mark.parametrize("search", [True, False])
 def test_options_of_csv_files_apply_to_blocks(tmp_path, capsys, search):
-    X, y = rows(n_rows=60_000 if search else 4000)
+    X, y = rows(n_rows=60_000)
     frame = frame_of(X, y, ["größe", "b", "c"])
     frame.to_csv(tmp_path / "t.csv", index=False, sep=";", decimal=",", encoding="latin-1")
     out = tmp_path / "model.nlm"
     words = ["--target", "kind", "--decimal", ",", "--encoding", "latin-1", "--out", str(out)]
-    method = ["--families", "linear"] if search else ["--method", "llsvm", "--set", "max_iter=3"]
-    size = ["--max-memory", "2MB" if search else "40kB"]
+    method = ["--families", "linear"] if search else ["--method", "llcsapl", "--set", "n_anchors=4"]
+    size = ["--max-memory", "2MB" if search else "10MB"]
     assert main(["fit", str(tmp_path / "t.csv"), *words, *method, *size, "--json"]) == 0
     assert "blocks_of_rows" in json.loads(capsys.readouterr().out)
     model = nearlinear.load(out)
@@ -67,17 +67,17 @@ def test_options_of_csv_files_apply_to_blocks(tmp_path, capsys, search):
 @pytest.mark.parametrize(
     "line, message",
     [
-        ("1,2\n", "t.csv, row 4001: it has 2 values, the header 4 names"),
+        ("1,2\n", "t.csv, row 20001: it has 2 values, the header 4 names"),
         ("1,é,3,x\n", "t.csv: the encoding is not utf-8 from row"),
-        ("1,many,3,x\n", "t.csv, row 4001, column 'height': 'many' is not a number"),
+        ("1,many,3,x\n", "t.csv, row 20001, column 'height': 'many' is not a number"),
     ],
 )
 def test_errors_in_blocks_name_file_row_and_column(tmp_path, refused_command, line, message):
-    X, y = rows(n_rows=4000)
+    X, y = rows(n_rows=20_000)
     path = tmp_path / "t.csv"
     frame_of(X, y).to_csv(path, index=False)
     path.write_bytes(path.read_bytes() + line.encode("latin-1"))
-    words = ["--target", "kind", "--method", "llsvm", "--max-memory", "40kB", "--json"]
+    words = ["--target", "kind", "--method", "llcsapl", "--max-memory", "1.4MB", "--json"]
     told = refused_command("fit", path, "--out", tmp_path / "m.nlm", *words)
     assert message in told and told.count("t.csv") == 1
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from cli.fruit import METHOD, SMALL, settings, table
-from cli.raw import raw_table
+from cli.raw import raw_frame, raw_table
 
 import nearlinear
 
@@ -101,7 +101,8 @@ def test_a_second_interrupt_ends_a_fit_with_a_whole_model_or_none(start, tmp_pat
 
 def test_fit_in_blocks_writes_the_best_model_so_far(start, tmp_path):
     (tmp_path / "parts").mkdir()
-    raw_table(tmp_path / "parts")
+    # A search of few rows can end before a first result is shown.
+    raw_frame(5000).to_csv(tmp_path / "parts" / "raw.csv", index=False)
     process = start("fit", "parts", "--target", "heavy")
     wait_for_line(process.stderr, "best on the first part")
     code, sentence = interrupt(process)

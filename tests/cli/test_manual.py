@@ -28,6 +28,7 @@ def write_tables(folder):
 
 
 @pytest.mark.filterwarnings("ignore:TableEncoder drops:UserWarning")
+@pytest.mark.filterwarnings("ignore:Columns of X that were not seen:UserWarning")
 def test_the_manual_is_true(tmp_path, monkeypatch):
     write_tables(tmp_path)
     some = [one for one in contenders(False, 90, 0) if one.name in ("linear", "XGBoost")]
@@ -49,7 +50,11 @@ def test_the_manual_is_true(tmp_path, monkeypatch):
 
 def in_a_shell(command):
     # defined as a function: commands stand in the manual as a user types them
-    lines = ["set -e", f'nearlinear() {{ {sys.executable} -m nearlinear "$@"; }}', command]
+    lines = [
+        "set -e",
+        f'nearlinear() {{ {shlex.quote(sys.executable)} -m nearlinear "$@"; }}',
+        command,
+    ]
     shown = subprocess.run(
         ["bash", "-c", "\n".join(lines)], capture_output=True, text=True, timeout=300
     )

@@ -3,6 +3,7 @@
 import csv
 import io
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -432,7 +433,7 @@ def test_a_model_without_names_takes_the_columns_that_are_not_dropped(models, tm
 
 def type_in(command, **options):
     """What a shell shows of a command line."""
-    line = command.replace("nearlinear", f"{sys.executable} -m nearlinear")
+    line = command.replace("nearlinear", f"{shlex.quote(sys.executable)} -m nearlinear")
     return subprocess.run(
         ["bash", "-c", line], capture_output=True, text=True, timeout=120, **options
     )

@@ -19,7 +19,8 @@ def data(estimator):
 @each_estimator
 def test_an_estimator_is_itself_and_model(estimator):
     own = [cls for cls in estimator.__mro__ if cls.__module__.startswith("nearlinear.")]
-    assert own == [estimator, base.Model]
+    # Methods that differ in one detail share a private base.
+    assert [cls for cls in own if not cls.__name__.startswith("_")] == [estimator, base.Model]
 
 
 @each_estimator

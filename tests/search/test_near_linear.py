@@ -256,7 +256,7 @@ def test_values_far_from_zero_keep_their_digits():
 def test_the_time_of_a_model_is_that_of_predict(monkeypatch):
     predictions = []
 
-    def measured_us(predict, X, *options):
+    def measured_us(predict, X, **options):
         predictions.append(predict(X))
         return 1.0
 
@@ -269,7 +269,7 @@ def test_the_time_of_a_model_is_that_of_predict(monkeypatch):
 
 def test_a_budget_that_nothing_keeps_is_said_aloud(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr(search, "measured_us", lambda *_: 99.0)
+    monkeypatch.setattr(search, "measured_us", lambda *_, **options: 99.0)
     X, value = table(60)
     with pytest.warns(UserWarning, match="No model that was fitted keeps to 50 µs a row"):
         NearLinearRegressor(max_us_per_row=50, random_state=0).fit(X, value)

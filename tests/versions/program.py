@@ -293,6 +293,7 @@ def check_kernels(exports):
     gated = SVC(kernel=kernels.GatedSum((linear, gaussian), gate)).fit(X, y)
     assert gated.score(X, y) > 0.7
     conformal = SVC(kernel=kernels.Conformal((0.0, 0.0), 1.0)).fit(X, y)
+    nearlinear.MLLKMClassifier(bandwidths=kernels.Absolute([0.1, 1.0]), random_state=0).fit(X, y)
     assert np.isfinite(conformal.decision_function(X)).all()
     start = np.zeros((2, 1)), np.zeros(2)
     viewing = gates.Viewing(gates.Softmax(*start), gates.Columns((0,)))
@@ -314,6 +315,14 @@ def check_displays(exports):
     displays.GateDisplay.from_estimator(gated, X, y)
     displays.CostFrontDisplay.from_estimators({"tree": tree, "gated": gated}, X, y)
     pyplot.close("all")
+
+
+def check_configuration(exports):
+    nearlinear.set_config(max_memory="2GB")
+    with nearlinear.config_context(max_memory=1e5):
+        assert nearlinear.get_config() == {"max_memory": 1e5}
+    assert nearlinear.get_config() == {"max_memory": 2e9}
+    nearlinear.set_config(max_memory=None)
 
 
 def record_deprecations():
@@ -339,6 +348,7 @@ def main():
     parts = (
         check_estimators, check_single_precision, check_model_selection, check_forests,
         check_combinations, check_streams, check_kernels, check_displays,
+        check_configuration,
     )  # fmt: skip
     with tempfile.TemporaryDirectory() as folder:
         exports = Exports(Path(folder))
